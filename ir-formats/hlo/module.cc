@@ -72,15 +72,31 @@ Attributes& Instruction::mutable_attrs() {
   return *attrs_;
 }
 
-bool Instruction::has_side_effect() const {
-  if (info().has_effect) return true;
-  if (is(Opcode::CustomCall) && attrs().custom_call_has_side_effect) return true;
-  for (const Computation* computation : called) {
-    for (const auto& inst : computation->instructions()) {
-      if (!inst->is(Opcode::Parameter) && inst->has_side_effect()) return true;
-    }
+namespace {
+
+// Visits each computation once: call graphs may share callees many times over.
+bool any_effect(const Computation* computation, std::unordered_set<const Computation*>& seen);
+
+bool has_effect(const Instruction& inst, std::unordered_set<const Computation*>& seen) {
+  if (inst.info().has_effect) return true;
+  if (inst.is(Opcode::CustomCall) && inst.attrs().custom_call_has_side_effect) return true;
+  return std::any_of(inst.called.begin(), inst.called.end(),
+                     [&](const Computation* called) { return any_effect(called, seen); });
+}
+
+bool any_effect(const Computation* computation, std::unordered_set<const Computation*>& seen) {
+  if (!seen.insert(computation).second) return false;
+  for (const auto& inst : computation->instructions()) {
+    if (!inst->is(Opcode::Parameter) && has_effect(*inst, seen)) return true;
   }
   return false;
+}
+
+}  // namespace
+
+bool Instruction::has_side_effect() const {
+  std::unordered_set<const Computation*> seen;
+  return has_effect(*this, seen);
 }
 
 bool Computation::is_entry() const { return module_->entry() == this; }
@@ -226,6 +242,17 @@ Status Computation::sort() {
   std::sort(instructions_.begin(), instructions_.end(),
             [&](const auto& a, const auto& b) { return position[a.get()] < position[b.get()]; });
   return Status::ok();
+}
+
+void Computation::set_order(const std::vector<Instruction*>& order) {
+  std::unordered_map<const Instruction*, size_t> position;
+  for (const Instruction* inst : order) position.emplace(inst, position.size());
+  const auto rank = [&](const std::unique_ptr<Instruction>& inst) {
+    const auto found = position.find(inst.get());
+    return found == position.end() ? position.size() : found->second;
+  };
+  std::stable_sort(instructions_.begin(), instructions_.end(),
+                   [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
 }
 
 UserMap::UserMap(const Computation& computation) {

@@ -125,6 +125,8 @@ class Computation {
   int64_t remove_dead();
   /// Brings storage into a topological order. EVRF003 when operands form a cycle.
   Status sort();
+  /// Puts the listed instructions first in storage, in that order; the others keep theirs, behind.
+  void set_order(const std::vector<Instruction*>& order);
 
  private:
   friend class Module;

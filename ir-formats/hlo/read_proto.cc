@@ -1,0 +1,282 @@
+// Binary HLO protos. Ids are opaque 64-bit numbers, resolved per computation; nothing relies on the order of
+// the file. Source: spec/hlo-proto.md §2-§6, §14.
+#include <google/protobuf/io/coded_stream.h>
+
+#include <climits>
+#include <unordered_map>
+
+#include "ir-formats/hlo/proto_attributes.h"
+#include "ir-formats/hlo/proto_values.h"
+#include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/rewrite.h"
+#include "ir-formats/hlo/structure.h"
+
+namespace ncc::hlo {
+namespace {
+
+// Comparison opcodes of old files.
+struct LegacyCompare {
+  std::string_view opcode;
+  CompareDirection direction;
+};
+constexpr LegacyCompare kLegacyCompares[] = {
+    {"equal-to", CompareDirection::EQ},     {"not-equal-to", CompareDirection::NE},
+    {"greater-than", CompareDirection::GT}, {"greater-than-or-equal-to", CompareDirection::GE},
+    {"less-than", CompareDirection::LT},    {"less-than-or-equal-to", CompareDirection::LE},
+};
+
+class ProtoReader {
+ public:
+  explicit ProtoReader(wire::HloModuleProto* proto) : proto_(*proto) {}
+
+  Result<std::unique_ptr<Module>> read() {
+    module_ = std::make_unique<Module>(proto_.name());
+    NCC_TRY(index_computations());
+    for (int i = 0; i < proto_.computations_size(); ++i) NCC_TRY(read_computation(i));
+    const auto entry = computations_.find(proto_.entry_computation_id());
+    if (entry == computations_.end())
+      return error(Code::EVRF003, fmt::format("there is no computation with the entry id {}",
+                                              proto_.entry_computation_id()));
+    module_->set_entry(entry->second);
+    NCC_TRY(read_module_facts());
+    NCC_TRY(apply_schedule());
+    NCC_TRY(finish_module(module_.get()));
+    return std::move(module_);
+  }
+
+ private:
+  Status index_computations() {
+    for (const auto& computation : proto_.computations()) {
+      if (computation.id() == -1)
+        return error(Code::EVRF003, fmt::format("computation {} has no id", computation.name()));
+      Computation* made = module_->add_computation(computation.name());
+      if (!computations_.emplace(computation.id(), made).second)
+        return error(Code::EVRF003, fmt::format("two computations have the id {}", computation.id()));
+      if (computation.execution_thread() != "main") made->execution_thread = computation.execution_thread();
+      made->is_fusion = computation.is_fusion_computation();
+    }
+    return Status::ok();
+  }
+
+  Status read_computation(int position) {
+    wire::HloComputationProto& proto = *proto_.mutable_computations(position);
+    Computation* computation = computations_.at(proto.id());
+    std::unordered_map<int64_t, Instruction*> by_id;
+    std::vector<Instruction*> made;
+    for (auto& inst : *proto.mutable_instructions()) {
+      NCC_ASSIGN(Instruction * created, read_instruction(&inst, computation));
+      if (!by_id.emplace(inst.id(), created).second)
+        return error(Code::EVRF003, fmt::format("two instructions of computation {} have the id {}",
+                                                proto.name(), inst.id()));
+      made.push_back(created);
+    }
+    for (int i = 0; i < proto.instructions_size(); ++i)
+      NCC_TRY(resolve(proto.instructions(i), by_id, made[static_cast<size_t>(i)]));
+    const auto root = by_id.find(proto.root_id());
+    if (root == by_id.end())
+      return error(Code::EVRF003, fmt::format("computation {} has no instruction with the root id {}",
+                                              proto.name(), proto.root_id()));
+    computation->set_root(root->second);
+    for (Instruction* inst : made) NCC_TRY(split_index_operand(inst));
+    instructions_.emplace(computation, std::move(by_id));
+    return Status::ok();
+  }
+
+  Result<Instruction*> read_instruction(wire::HloInstructionProto* proto, Computation* computation) {
+    const SourceLoc loc = location(proto->metadata());
+    std::optional<Opcode> opcode = opcode_from_hlo(proto->opcode());
+    for (const LegacyCompare& old : kLegacyCompares) {
+      if (proto->opcode() != old.opcode) continue;
+      opcode = Opcode::Compare;
+      proto->set_comparison_direction(std::string(name(old.direction)));
+    }
+    if (!opcode)
+      return error(Code::EVRF001, loc, proto->opcode(),
+                   fmt::format("instruction {} of computation {}", proto->name(), computation->name()));
+    const std::string what = fmt::format("%{} = {}", proto->name(), proto->opcode());
+    Result<Shape> shape = shape_from_wire(proto->shape(), what);
+    if (!shape.is_ok()) return shape.status().with_loc(loc);
+    Instruction* inst = computation->add(*opcode, shape.take(), {}, proto->name());
+    inst->loc = loc;
+    NCC_TRY(attributes_from_wire(proto, inst).with_loc(loc));
+    if (proto->has_literal()) {
+      Result<Literal> literal = literal_from_wire(proto->mutable_literal(), what);
+      if (!literal.is_ok()) return literal.status().with_loc(loc);
+      inst->literal = literal.take();
+    }
+    restore_opcode(inst);
+    return inst;
+  }
+
+  Status resolve(const wire::HloInstructionProto& proto,
+                 const std::unordered_map<int64_t, Instruction*>& by_id, Instruction* inst) {
+    const auto unknown = [&](std::string_view role, int64_t id) {
+      return error(Code::EVRF003, inst->loc,
+                   fmt::format("{}: {} {} does not exist", describe(*inst), role, id));
+    };
+    for (int64_t id : proto.operand_ids()) {
+      const auto found = by_id.find(id);
+      if (found == by_id.end()) return unknown("operand id", id);
+      inst->operands.push_back(found->second);
+    }
+    for (int64_t id : proto.control_predecessor_ids()) {
+      const auto found = by_id.find(id);
+      if (found == by_id.end()) return unknown("control predecessor id", id);
+      inst->control_predecessors.push_back(found->second);
+    }
+    for (int64_t id : proto.called_computation_ids()) {
+      const auto found = computations_.find(id);
+      if (found == computations_.end()) return unknown("called computation id", id);
+      inst->called.push_back(found->second);
+    }
+    return Status::ok();
+  }
+
+  SourceLoc location(const wire::OpMetadata& metadata) const {
+    SourceLoc loc{metadata.op_name(), metadata.source_file(), metadata.source_line()};
+    if (loc.op_name.empty()) loc.op_name = metadata.op_type();
+    if (!loc.file.empty() || metadata.stack_frame_id() <= 0) return loc;
+    const wire::StackFrameIndexProto& index = proto_.stack_frame_index();
+    const auto in_range = [](int id, int size) { return id >= 1 && id <= size; };
+    if (!in_range(metadata.stack_frame_id(), index.stack_frames_size())) return loc;
+    const int place_id = index.stack_frames(metadata.stack_frame_id() - 1).file_location_id();
+    if (!in_range(place_id, index.file_locations_size())) return loc;
+    const auto& place = index.file_locations(place_id - 1);
+    if (!in_range(place.file_name_id(), index.file_names_size())) return loc;
+    loc.file = index.file_names(place.file_name_id() - 1);
+    loc.line = place.line();
+    return loc;
+  }
+
+  Status read_module_facts() {
+    if (proto_.has_host_program_shape()) {
+      for (const auto& shape : proto_.host_program_shape().parameters()) {
+        NCC_ASSIGN(Shape parameter, shape_from_wire(shape, "program shape"));
+        module_->entry_parameter_shapes.push_back(std::move(parameter));
+      }
+      NCC_ASSIGN(module_->entry_result_shape,
+                 shape_from_wire(proto_.host_program_shape().result(), "program shape"));
+      module_->has_entry_layout = true;
+    }
+    for (const auto& alias : proto_.input_output_alias().entries())
+      module_->aliases.push_back(
+          {{alias.output_shape_index().begin(), alias.output_shape_index().end()},
+           alias.parameter_number(),
+           {alias.parameter_shape_index().begin(), alias.parameter_shape_index().end()},
+           alias.kind() == 2});
+    for (const auto& donor : proto_.buffer_donor().entries())
+      module_->donors.push_back(
+          {donor.parameter_number(),
+           {donor.parameter_shape_index().begin(), donor.parameter_shape_index().end()}});
+    for (const auto& entry : proto_.frontend_attributes().map())
+      module_->frontend_attributes.emplace_back(entry.key(), entry.value());
+    std::sort(module_->frontend_attributes.begin(), module_->frontend_attributes.end());
+    module_->is_dynamic = proto_.is_dynamic();
+    if (proto_.device_assignment().replica_count() > 0)
+      module_->replica_count = proto_.device_assignment().replica_count();
+    if (proto_.device_assignment().computation_count() > 0)
+      module_->num_partitions = proto_.device_assignment().computation_count();
+    return Status::ok();
+  }
+
+  // A schedule becomes the storage order. Ids may be written in full (computation id in the high half) or
+  // local.
+  Status apply_schedule() {
+    module_->is_scheduled = proto_.has_schedule();
+    for (const auto& [id, sequence] : proto_.schedule().sequences()) {
+      const auto computation = computations_.find(id);
+      if (computation == computations_.end()) continue;
+      const auto& by_id = instructions_[computation->second];
+      std::vector<Instruction*> order;
+      for (int64_t wanted : sequence.instruction_ids()) {
+        auto found = by_id.find(wanted);
+        if (found == by_id.end()) found = by_id.find(wanted & 0xFFFFFFFF);
+        if (found == by_id.end())
+          return error(Code::EVRF003, fmt::format("the schedule of computation {} lists the unknown id {}",
+                                                  computation->second->name(), wanted));
+        order.push_back(found->second);
+      }
+      computation->second->set_order(order);
+    }
+    return Status::ok();
+  }
+
+  wire::HloModuleProto& proto_;
+  std::unique_ptr<Module> module_;
+  std::unordered_map<int64_t, Computation*> computations_;
+  std::unordered_map<const Computation*, std::unordered_map<int64_t, Instruction*>> instructions_;
+};
+
+// What the top level of a message looks like: enough to tell the containers apart.
+struct TopLevel {
+  bool valid = true;
+  bool has_varint = false;        // any varint field
+  int computations = 0;           // field 3, length-delimited
+  std::string_view first_field1;  // payload of the first field 1
+};
+
+TopLevel scan(std::string_view bytes) {
+  TopLevel seen;
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                            static_cast<int>(bytes.size()));
+  while (true) {
+    const uint32_t tag = in.ReadTag();
+    if (tag == 0) break;
+    const uint32_t number = tag >> 3, type = tag & 7;
+    uint64_t varint = 0;
+    uint32_t length = 0;
+    uint32_t fixed32 = 0;
+    uint64_t fixed64 = 0;
+    if (type == 0) {
+      seen.has_varint = true;
+      seen.valid = in.ReadVarint64(&varint);
+    } else if (type == 2) {
+      seen.valid = in.ReadVarint32(&length);
+      const size_t start = static_cast<size_t>(in.CurrentPosition());
+      seen.valid = seen.valid && length <= bytes.size() - start && in.Skip(static_cast<int>(length));
+      if (seen.valid && number == 1 && seen.first_field1.empty())
+        seen.first_field1 = bytes.substr(start, length);
+      if (number == 3) ++seen.computations;
+    } else if (type == 1) {
+      seen.valid = in.ReadLittleEndian64(&fixed64);
+    } else if (type == 5) {
+      seen.valid = in.ReadLittleEndian32(&fixed32);
+    } else {
+      seen.valid = false;
+    }
+    if (!seen.valid || number == 0) break;
+  }
+  seen.valid =
+      seen.valid && in.ConsumedEntireMessage() && static_cast<size_t>(in.CurrentPosition()) == bytes.size();
+  return seen;
+}
+
+// The bytes of the HloModuleProto inside whatever container this is; empty when it is none of them.
+std::string_view unwrap(std::string_view bytes) {
+  for (int depth = 0; depth < 3; ++depth) {
+    const TopLevel top = scan(bytes);
+    if (!top.valid) return {};
+    if (top.has_varint && top.computations > 0) return bytes;
+    bytes = top.first_field1;
+    if (bytes.empty()) return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Module>> read_hlo_proto(std::string_view bytes, const std::string& what) {
+  if (bytes.size() > INT_MAX) return error(Code::EFIL003, what, "an HLO proto", "larger than 2 GiB");
+  const std::string_view module_bytes = unwrap(bytes);
+  if (module_bytes.empty())
+    return error(Code::EFIL003, what, "an HLO proto", "no HloModuleProto found in it");
+  wire::HloModuleProto proto;
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(module_bytes.data()),
+                                            static_cast<int>(module_bytes.size()));
+  if (!proto.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage())
+    return error(Code::EFIL003, what, "an HLO proto",
+                 fmt::format("malformed near byte {}", in.CurrentPosition()));
+  return ProtoReader(&proto).read();
+}
+
+}  // namespace ncc::hlo

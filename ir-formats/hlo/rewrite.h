@@ -1,0 +1,20 @@
+// Small rewrites that readers share: old or foreign spellings become the module's conventions. Internal to
+// the readers.
+#pragma once
+#include "common/diag/status.h"
+#include "ir-formats/hlo/module.h"
+
+namespace ncc::hlo {
+
+/// dynamic-slice and dynamic-update-slice with one 1-D index operand (old files): the operand becomes scalar
+/// slices of it.
+Status split_index_operand(Instruction* inst);
+
+/// A custom-call whose target is a StableHLO/CHLO op name of the opcode table ("chlo.erfc", also with the
+/// prefix "mhlo.") becomes that op: how ops without an HLO opcode travel in HLO files.
+void restore_opcode(Instruction* inst);
+
+/// Key prefix under which raw attributes travel as frontend attributes of HLO files.
+inline constexpr std::string_view kRawPrefix = "raw.";
+
+}  // namespace ncc::hlo

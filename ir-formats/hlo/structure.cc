@@ -1,0 +1,148 @@
+#include "ir-formats/hlo/structure.h"
+
+#include <unordered_map>
+
+namespace ncc::hlo {
+namespace {
+
+Status invalid(const Instruction& inst, std::string_view why) {
+  return error(Code::EVRF003, inst.loc,
+               fmt::format("{} of computation {}: {}", describe(inst), inst.parent->name(), why));
+}
+
+Status check_arity(const Instruction& inst) {
+  const OpInfo& row = inst.info();
+  const int64_t count = inst.num_operands();
+  if (count < row.min_operands || (row.max_operands >= 0 && count > row.max_operands)) {
+    const std::string expected = row.max_operands == row.min_operands
+                                     ? fmt::format("{}", row.min_operands)
+                                     : fmt::format("at least {}", row.min_operands);
+    return invalid(inst, fmt::format("{} operands, expected {}", count, expected));
+  }
+  const int64_t calls = static_cast<int64_t>(inst.called.size());
+  if (row.called_computations >= 0 && calls != row.called_computations)
+    return invalid(inst, fmt::format("{} called computations, expected {}", calls, row.called_computations));
+  if (inst.is(Opcode::Conditional) && calls + 1 != count)
+    return invalid(inst, fmt::format("{} branches and {} branch operands", calls, count - 1));
+  return Status::ok();
+}
+
+Status check_constant(const Instruction& inst) {
+  if (!inst.literal.is_valid())
+    return invalid(inst, "the value was left out of the file; write the model with its large constants");
+  if (!compatible(inst.literal.shape(), inst.shape))
+    return invalid(inst, fmt::format("value of shape {} for a result of shape {}",
+                                     to_string(inst.literal.shape()), to_string(inst.shape)));
+  return Status::ok();
+}
+
+Status check_parameters(const Computation& computation) {
+  std::vector<bool> seen;
+  int64_t count = 0;
+  for (const auto& inst : computation.instructions()) count += inst->is(Opcode::Parameter);
+  seen.resize(static_cast<size_t>(count));
+  for (const auto& inst : computation.instructions()) {
+    if (!inst->is(Opcode::Parameter)) continue;
+    if (inst->index < 0 || inst->index >= count)
+      return invalid(*inst, fmt::format("parameter number {} of {} parameters", inst->index, count));
+    if (seen[static_cast<size_t>(inst->index)])
+      return invalid(*inst, fmt::format("parameter number {} occurs twice", inst->index));
+    seen[static_cast<size_t>(inst->index)] = true;
+  }
+  return Status::ok();
+}
+
+Status check_computation(const Computation& computation) {
+  if (!computation.root())
+    return error(Code::EVRF003, fmt::format("computation {} has no root", computation.name()));
+  NCC_TRY(check_parameters(computation));
+  for (const auto& inst : computation.instructions()) {
+    NCC_TRY(check_arity(*inst));
+    if (inst->is(Opcode::Constant)) NCC_TRY(check_constant(*inst));
+    for (const Instruction* operand : inst->operands) {
+      if (operand->parent != &computation)
+        return invalid(*inst, fmt::format("operand {} belongs to computation {}", operand->name,
+                                          operand->parent->name()));
+    }
+  }
+  return Status::ok();
+}
+
+// Depth-first colouring with an explicit stack: call chains may be long.
+Status check_call_graph(const Module& module) {
+  enum Colour { kWhite, kGrey, kBlack };
+  std::unordered_map<const Computation*, Colour> colour;
+  struct Frame {
+    const Computation* computation;
+    std::vector<const Computation*> callees;
+    size_t next = 0;
+  };
+  const auto frame = [](const Computation* computation) {
+    Frame made{computation, {}};
+    for (const auto& inst : computation->instructions())
+      made.callees.insert(made.callees.end(), inst->called.begin(), inst->called.end());
+    return made;
+  };
+  for (const auto& start : module.computations()) {
+    if (colour[start.get()] != kWhite) continue;
+    std::vector<Frame> stack;
+    stack.push_back(frame(start.get()));
+    colour[start.get()] = kGrey;
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      if (top.next == top.callees.size()) {
+        colour[top.computation] = kBlack;
+        stack.pop_back();
+        continue;
+      }
+      const Computation* callee = top.callees[top.next++];
+      if (colour[callee] == kGrey)
+        return error(Code::EVRF003, fmt::format("computation {} calls itself", callee->name()));
+      if (colour[callee] == kBlack) continue;
+      colour[callee] = kGrey;
+      stack.push_back(frame(callee));
+    }
+  }
+  return Status::ok();
+}
+
+// Layouts promised to the caller: shapes must agree with the entry's own, but for layouts.
+Status finish_entry_layout(Module* module) {
+  const Computation& entry = *module->entry();
+  const std::vector<Instruction*> parameters = entry.parameters();
+  if (!module->has_entry_layout) {
+    module->entry_parameter_shapes.clear();
+    for (const Instruction* parameter : parameters)
+      module->entry_parameter_shapes.push_back(parameter->shape);
+    module->entry_result_shape = entry.root()->shape;
+    return Status::ok();
+  }
+  if (module->entry_parameter_shapes.size() != parameters.size())
+    return error(Code::EVRF004, "parameters in the program shape", module->entry_parameter_shapes.size(),
+                 parameters.size());
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (!compatible(module->entry_parameter_shapes[i], parameters[i]->shape))
+      return error(Code::EVRF004, parameters[i]->loc, fmt::format("program shape of parameter {}", i),
+                   to_string(module->entry_parameter_shapes[i]), to_string(parameters[i]->shape));
+  }
+  if (!compatible(module->entry_result_shape, entry.root()->shape))
+    return error(Code::EVRF004, "program shape of the result", to_string(module->entry_result_shape),
+                 to_string(entry.root()->shape));
+  return Status::ok();
+}
+
+}  // namespace
+
+Status check_structure(const Module& module) {
+  if (!module.entry()) return error(Code::EVRF003, "there is no entry computation");
+  for (const auto& computation : module.computations()) NCC_TRY(check_computation(*computation));
+  return check_call_graph(module);
+}
+
+Status finish_module(Module* module) {
+  NCC_TRY(check_structure(*module));
+  for (const auto& computation : module->computations()) NCC_TRY(computation->sort());
+  return finish_entry_layout(module);
+}
+
+}  // namespace ncc::hlo
