@@ -1,0 +1,185 @@
+#include "driver/compile.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common/files/files.h"
+#include "common/log/log.h"
+#include "driver/host.h"
+#include "driver/plan.h"
+#include "driver/runner.h"
+#include "driver/tool_path.h"
+#include "driver/work_dir.h"
+
+namespace ncc::driver {
+namespace {
+
+constexpr const char* kRoot = "root";
+constexpr const char* kLog = "log-neuron-cc.txt";
+constexpr const char* kMetrics = "global_metric_store.json";
+
+int report(const Status& status) {
+  fmt::print(stderr, "{}\n", status.diagnostic().to_string());
+  return status.diagnostic().exit_status();
+}
+
+/// The options of an earlier compile, out of its state.json (a path, or the JSON text itself).
+Result<std::vector<std::string>> argv_of_state(const std::string& state, const std::string& launch_dir) {
+  std::string text = state;
+  if (!state.starts_with('{')) {
+    const std::string path = state.starts_with('/') ? state : launch_dir + "/" + state;
+    NCC_ASSIGN(text, read_file(path));
+  }
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  const auto bad = [&](const char* what) {
+    return error(Code::EDRV011, state.substr(0, 200), std::string(what));
+  };
+  if (!json.is_object()) return bad("it is not a JSON object");
+  if (!json.contains("command") || !json["command"].is_array()) return bad("it has no list 'command'");
+  if (!json.contains("work_dir") || !json["work_dir"].is_string()) return bad("it has no text 'work_dir'");
+  std::vector<std::string> argv = {"--temp-dir=" + json["work_dir"].get<std::string>()};
+  for (const nlohmann::json& word : json["command"]) {
+    if (!word.is_string()) return bad("'command' holds something that is not text");
+    argv.push_back(word.get<std::string>());
+  }
+  return argv;
+}
+
+/// Parses the command line, over the options of --state when it is given. A model on the command line
+/// replaces the state's.
+Result<Options> resolve_options(const std::vector<std::string>& args, const std::string& launch_dir) {
+  NCC_ASSIGN(Options options, parse_options(args, launch_dir));
+  if (!options.used(Opt::state)) return options;
+  NCC_ASSIGN(const std::vector<std::string> stored, argv_of_state(options.text(Opt::state), launch_dir));
+  const auto models = std::find(stored.begin(), stored.end(), "--");
+  std::vector<std::string> argv(stored.begin(), models);
+  argv.insert(argv.end(), args.begin(), args.end());
+  if (options.models().empty()) argv.insert(argv.end(), models, stored.end());
+  return parse_options(argv, launch_dir);
+}
+
+Result<Registry> resolve_registry(const Options& options) {
+  std::vector<pipelines::File> files = pipelines::built_in_files();
+  if (options.used(Opt::pipeline_file)) {
+    const std::string path = options.text(Opt::pipeline_file);
+    NCC_ASSIGN(std::string text, read_file(path));
+    files.push_back({path, std::move(text)});
+  }
+  return load_registry(files);
+}
+
+/// What can be known to fail before any work is done.
+Status check_before_start(const Plan& plan, Host& host) {
+  const int64_t size = host.file_size(plan.model);
+  if (size < 0) return error(Code::EFIL001, plan.model, std::string("no such file"));
+  if (size == 0) return error(Code::EFIL003, plan.model, std::string("a model"), std::string("it is empty"));
+  for (const Job& job : plan.jobs)
+    if (job.executable.empty() && job.skip_reason.empty())
+      return error(Code::EDRV001, job.tool, job.name, searched_folders(), job.tool);
+  return plan.output.empty() ? Status::ok() : check_publishable(plan.output);
+}
+
+/// A run from planned to published. The work folder's log and metrics are the authoritative ones; copies go
+/// beside the user, and that a copy cannot be made is worth a note only.
+class Compile {
+ public:
+  Compile(const Options& options, const Plan& plan, Host& host, log::Logger& logger, log::Level file_level)
+      : options_(options), plan_(plan), host_(host), logger_(logger), file_level_(file_level) {}
+
+  int run() {
+    Result<WorkDir> opened = WorkDir::open(plan_.work_dir, options_.launch_dir());
+    if (!opened.is_ok()) return report(opened.status());
+    WorkDir& work_dir = opened.value();
+    const std::string log_path = work_dir.path() + "/" + kLog;
+    if (const Status status = logger_.open_file(log_path, file_level_); !status.is_ok())
+      return report(status);
+    announce(work_dir);
+
+    Outcome outcome = run_plan(plan_, {work_dir.path(), options_.to_argv(), options_}, host_, logger_);
+    if (!outcome.failure.failed() && !plan_.output.empty()) publish_result(work_dir, outcome);
+    finish(work_dir, outcome);
+    return outcome.failure.exit_status;
+  }
+
+ private:
+  void announce(const WorkDir& work_dir) {
+    logger_.write(log::Level::Info, kRoot,
+                  "Command: neuron-driver compile " + process::shell_join(options_.to_argv()));
+    logger_.write(log::Level::Info, kRoot, "Intermediate files: " + work_dir.path());
+    for (const std::string& note : plan_.notes) logger_.write(log::Level::Info, kRoot, note);
+    for (const std::string& warning : plan_.warnings) logger_.write_raw_error(kRoot, "[WARNING] " + warning);
+  }
+
+  void publish_result(const WorkDir& work_dir, Outcome& outcome) {
+    const std::string neff = work_dir.path() + "/" + plan_.neff;
+    const int64_t size = host_.file_size(neff);
+    outcome.failure = explain_status(publish(neff, plan_.output));
+    if (outcome.failure.failed()) return logger_.write_raw_error(kRoot, outcome.failure.headline);
+    const std::string wrapped = work_dir.path() + "/wrapped_neff.hlo";
+    if (host_.file_size(wrapped) > 0) copy_beside_user(wrapped, options_.launch_dir() + "/wrapped_neff.hlo");
+    logger_.write(log::Level::User, kRoot,
+                  fmt::format("Wrote {} ({}, {:.2f} s)", plan_.output, format_bytes(size), outcome.wall_s));
+  }
+
+  void finish(WorkDir& work_dir, const Outcome& outcome) {
+    const bool interrupted = outcome.failure.exit_status >= 128;
+    const bool keep =
+        plan_.keep_work_dir || !work_dir.is_fresh() || (outcome.failure.failed() && !interrupted);
+    if (keep && !outcome.failure.failed() && work_dir.is_fresh())
+      logger_.write(log::Level::User, kRoot, "Artifacts: " + work_dir.path());
+    copy_beside_user(work_dir.path() + "/" + kMetrics, options_.launch_dir() + "/" + kMetrics);
+    logger_.write(log::Level::Info, kRoot, fmt::format("Exit status {}", outcome.failure.exit_status));
+    logger_.close_file();
+    copy_beside_user(work_dir.path() + "/" + kLog, options_.text(Opt::logfile));
+    if (!keep) work_dir.remove();
+    logger_.end_dots();
+    if (logger_.shows_dots()) fmt::print("Compiler status {}\n", outcome.failure.failed() ? "ERROR" : "PASS");
+  }
+
+  void copy_beside_user(const std::string& from, const std::string& to) {
+    if (const Status status = publish(from, to); !status.is_ok())
+      logger_.write(log::Level::Info, kRoot, status.diagnostic().to_string());
+  }
+
+  const Options& options_;
+  const Plan& plan_;
+  Host& host_;
+  log::Logger& logger_;
+  log::Level file_level_;
+};
+
+Result<log::Verbosity> verbosity(const Options& options, Opt id) {
+  const std::optional<log::Verbosity> level = log::parse_verbosity(options.text(id));
+  if (!level)
+    return error(Code::EARG001, fmt::format("option '{}' has value '{}', expected a level name or a number",
+                                            row(id).spelling, options.text(id)));
+  return *level;
+}
+
+}  // namespace
+
+int run_compile(const std::vector<std::string>& args, const std::string& launch_dir) {
+  Result<Options> options = resolve_options(args, launch_dir);
+  if (!options.is_ok()) return report(options.status());
+  const Result<log::Verbosity> console = verbosity(options.value(), Opt::verbose);
+  if (!console.is_ok()) return report(console.status());
+  const Result<log::Verbosity> file = verbosity(options.value(), Opt::logfile_verbose);
+  if (!file.is_ok()) return report(file.status());
+  Result<Registry> registry = resolve_registry(options.value());
+  if (!registry.is_ok()) return report(registry.status());
+  const Result<Plan> plan = plan_compile(options.value(), registry.value(), find_tool);
+  if (!plan.is_ok()) return report(plan.status());
+
+  // From here on the plan is final: what follows only executes it.
+  process::SignalGate gate;
+  PosixHost host(gate);
+  if (options->flag(Opt::dry_run)) {
+    fmt::print("{}", print_plan(plan.value()));
+    return 0;
+  }
+  if (const Status ready = check_before_start(plan.value(), host); !ready.is_ok()) return report(ready);
+  log::Logger logger(console.value());
+  return Compile(options.value(), plan.value(), host, logger, file->level).run();
+}
+
+}  // namespace ncc::driver

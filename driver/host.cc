@@ -1,0 +1,64 @@
+#include "driver/host.h"
+
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "common/files/files.h"
+
+namespace ncc::driver {
+
+namespace fs = std::filesystem;
+
+process::Exit PosixHost::run(const process::Command& command, const process::Listener& listener) {
+  return process::run(command, gate_, listener);
+}
+
+int PosixHost::interrupted() { return gate_.interrupted(); }
+
+int64_t PosixHost::file_size(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return -1;
+  // A folder counts as filled: model folders are looked into by the tool that reads them.
+  return S_ISDIR(facts.st_mode) ? 1 : static_cast<int64_t>(facts.st_size);
+}
+
+std::optional<std::string> PosixHost::read_file(const std::string& path) {
+  Result<std::string> text = ncc::read_file(path);
+  if (!text.is_ok()) return std::nullopt;
+  return text.take();
+}
+
+Status PosixHost::write_file(const std::string& path, std::string_view text, bool executable) {
+  NCC_TRY(make_parent_folder(path));
+  NCC_TRY(ncc::write_file(path, text));
+  if (executable) ::chmod(path.c_str(), 0755);
+  return Status::ok();
+}
+
+void PosixHost::remove_file(const std::string& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+}
+
+Status PosixHost::make_parent_folder(const std::string& path) {
+  std::error_code failure;
+  const fs::path folder = fs::path(path).parent_path();
+  fs::create_directories(folder, failure);
+  return failure ? error(Code::EFIL002, folder.string(), failure.message()) : Status::ok();
+}
+
+Host::LineWriter PosixHost::open_log(const std::string& path) {
+  if (!make_parent_folder(path).is_ok()) return {};
+  std::FILE* opened = std::fopen(path.c_str(), "we");
+  if (opened == nullptr) return {};
+  const std::shared_ptr<std::FILE> file(opened, [](std::FILE* f) { std::fclose(f); });
+  return [file](std::string_view line) {
+    std::fwrite(line.data(), 1, line.size(), file.get());
+    std::fputc('\n', file.get());
+    std::fflush(file.get());
+  };
+}
+
+}  // namespace ncc::driver

@@ -1,0 +1,304 @@
+#include "driver/plan.h"
+
+#include <algorithm>
+#include <map>
+
+#include "common/diag/suggest.h"
+#include "common/process/process.h"
+#include "driver/conditions.h"
+
+namespace ncc::driver {
+namespace {
+
+constexpr const char* kNeff = "model.neff";
+
+struct TargetRow {
+  std::string name;
+  std::string family;
+  bool supported;
+};
+
+const std::vector<TargetRow>& all_targets() {
+  constexpr bool Supported = true, Known = false;
+  static const std::vector<TargetRow> rows = {
+#define TARGET(name, family, kind) {name, family, kind},
+#include "driver/targets.def"
+  };
+  return rows;
+}
+
+/// The family of --arch, or of --target when --arch is not given.
+Result<std::string> resolve_target(const Options& options) {
+  const Opt source = options.used(Opt::arch) ? Opt::arch : Opt::target;
+  const std::string name = options.text(source);
+  std::vector<std::string> supported;
+  for (const TargetRow& row : all_targets()) {
+    if (row.name == name && row.supported) return row.family;
+    if (row.name == name)
+      return error(Code::EARG003, fmt::format("{}={}", driver::row(source).spelling, name),
+                   std::string("there is no model of this machine"));
+    if (row.supported) supported.push_back(row.name);
+  }
+  return error(Code::EARG001,
+               fmt::format("unknown target '{}', did you mean '{}'", name, closest_name(name, supported)));
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  size_t start = 0;
+  while (start <= text.size()) {
+    const size_t end = std::min(text.find(separator, start), text.size());
+    if (end > start) parts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+std::string join(const std::vector<std::string>& parts, const char* separator) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : separator) + part;
+  return text;
+}
+
+/// Fills in one job template at a time.
+class JobBuilder {
+ public:
+  JobBuilder(const Options& options, const Registry& registry, const FindTool& find_tool, const Plan& plan)
+      : options_(options), registry_(registry), find_tool_(find_tool), plan_(plan) {}
+
+  Result<Job> build(const JobTemplate& from) {
+    NCC_ASSIGN(const std::vector<std::string> passes, passes_of(from.name));
+    const ConditionContext context{options_, from.name, !passes.empty(), nullptr};
+    variables_ = {{"model", plan_.model},
+                  {"target", plan_.target},
+                  {"optlevel", options_.text(Opt::optlevel)},
+                  {"inputs", options_.text(Opt::inputs)},
+                  {"penguin", context.model_is_penguin() ? plan_.model : "penguin.pb"},
+                  {"neff", plan_.neff},
+                  {"passes", join(passes, ",")}};
+    Job job{from.name, from.tool, find_executable(from), {}, {}, {}, {}, ""};
+    for (const std::string& name : from.run_if) {
+      const ConditionRow& condition = *find_condition(name);
+      if (condition.time == ConditionTime::Run)
+        job.run_conditions.push_back(name);
+      else if (!condition.holds(context))
+        job.skip_reason = condition.reason;
+      if (!job.skip_reason.empty()) return job;
+    }
+    for (const ArgvPart& part : from.argv) {
+      if (!part.condition.empty() && !find_condition(part.condition)->holds(context)) continue;
+      for (const std::string& arg : part.args) NCC_TRY(append(arg, job.args));
+    }
+    append_forwarded(from.name, job.args);
+    for (const std::string& path : from.reads) NCC_TRY(append(path, job.reads));
+    for (const std::string& path : from.writes) NCC_TRY(append(path, job.writes));
+    return job;
+  }
+
+ private:
+  Result<std::vector<std::string>> passes_of(const std::string& job) {
+    const std::vector<std::string> skipped = options_.list(Opt::skip_pass);
+    for (const pipelines::File& file : registry_.sources) {
+      NCC_ASSIGN(std::vector<std::string> passes,
+                 pipelines::pass_list(file, job, options_.text(Opt::optlevel)));
+      if (passes.empty()) continue;
+      std::erase_if(passes, [&](const std::string& pass) {
+        return std::find(skipped.begin(), skipped.end(), pass) != skipped.end();
+      });
+      return passes;
+    }
+    return std::vector<std::string>{};
+  }
+
+  /// --tool by job name, by tool name, then the search path.
+  std::string find_executable(const JobTemplate& job) {
+    std::string path;
+    for (const std::string& entry : options_.list(Opt::tool)) {
+      const size_t equals = entry.find('=');
+      const std::string name = entry.substr(0, equals);
+      if (name == job.name || name == job.tool) path = entry.substr(equals + 1);
+    }
+    return path.empty() ? find_tool_(job.tool) : path;
+  }
+
+  Status append(const std::string& pattern, std::vector<std::string>& to) {
+    std::string text = pattern;
+    for (const auto& [name, value] : variables_) {
+      const std::string slot = "{" + name + "}";
+      for (size_t at = text.find(slot); at != std::string::npos; at = text.find(slot, at + value.size()))
+        text.replace(at, slot.size(), value);
+    }
+    // A slot without a variable stays as written; one whose variable is unset would leave an empty word.
+    if (text.empty())
+      return error(Code::EARG001, fmt::format("'{}' is needed here and has no value", pattern));
+    to.push_back(std::move(text));
+    return Status::ok();
+  }
+
+  /// Options that the user gave and whose row forwards to this job, and the job's own raw words.
+  void append_forwarded(const std::string& job, std::vector<std::string>& args) {
+    for (const OptionRow& option : all_options()) {
+      const std::vector<std::string>& jobs = option.effect.jobs;
+      if (!options_.used(option.id) || std::find(jobs.begin(), jobs.end(), job) == jobs.end()) continue;
+      if (options_.text(option.id) == option.default_value) continue;
+      std::string spelling = option.spellings().front();
+      if (spelling.starts_with("--internal-")) spelling = "--" + spelling.substr(11);
+      if (option.is_boolean()) {
+        args.push_back(spelling);
+        continue;
+      }
+      for (const std::string& value : options_.list(option.id))
+        args.push_back(fmt::format("{}={}", spelling, value));
+    }
+    static const std::map<std::string, Opt> kRawWords = {{"HLOToTensorizer", Opt::hlo2tensorizer_options},
+                                                         {"Frontend", Opt::frontend_options},
+                                                         {"WalrusDriver", Opt::backend_options}};
+    if (const auto raw = kRawWords.find(job); raw != kRawWords.end())
+      for (const std::string& words : options_.list(raw->second))
+        for (std::string& word : split(words, ' ')) args.push_back(std::move(word));
+  }
+
+  const Options& options_;
+  const Registry& registry_;
+  const FindTool& find_tool_;
+  const Plan& plan_;
+  std::map<std::string, std::string> variables_;
+};
+
+Result<std::string> single_model(const Options& options) {
+  const std::vector<std::string>& models = options.models();
+  if (models.empty()) return error(Code::EARG001, std::string("no model file is given"));
+  if (models.size() > 1)
+    return error(Code::EARG001, fmt::format("one model file is expected, found {}: {}", models.size(),
+                                            process::shell_join(models)));
+  return models.front();
+}
+
+Status check_lnc(const Options& options, Plan& plan) {
+  if (options.used(Opt::num_neuroncores))
+    plan.warnings.push_back("--num-neuroncores is deprecated, use --lnc");
+  int64_t lnc = std::max(options.integer(Opt::lnc), options.integer(Opt::num_neuroncores));
+  if (options.integer(Opt::meta_module) != 0) lnc = 1;
+  if (lnc > 1 && plan.target == "trn1")
+    return error(Code::EARG001, fmt::format("--lnc {} is not supported by target {}", lnc, plan.target));
+  if (lnc > 1) plan.warnings.push_back("--lnc 2: the program uses one physical core");
+  return Status::ok();
+}
+
+Status check_tool_overrides(const Options& options, const Registry& registry) {
+  std::vector<std::string> names = registry.job_names();
+  for (const auto& [name, job] : registry.jobs) names.push_back(job.tool);
+  for (const std::string& entry : options.list(Opt::tool)) {
+    const std::string name = entry.substr(0, entry.find('='));
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return error(Code::EDRV010, std::string("job or tool"), name, closest_name(name, names));
+  }
+  return Status::ok();
+}
+
+/// Names that --verify and --skip-pass may not silently miss.
+Status check_verify_stages(const Options& options) {
+  const std::vector<std::string> stages = {"Frontend", "WalrusDriver", "NeuronSim"};
+  for (const std::string& stage : split(options.text(Opt::verify), ','))
+    if (std::find(stages.begin(), stages.end(), stage) == stages.end())
+      return error(Code::EDRV010, std::string("verification stage"), stage, closest_name(stage, stages));
+  if (options.used(Opt::verify) && !options.used(Opt::inputs))
+    return error(Code::EARG001, std::string("--verify needs --inputs DIR"));
+  return Status::ok();
+}
+
+/// Which part of the list --pipeline, --from-job and --to-job leave: everything before is done already,
+/// everything after is not wanted.
+Status narrow(const Options& options, Plan& plan) {
+  std::string from = options.text(Opt::from_job);
+  std::string to = options.text(Opt::to_job);
+  for (const std::string& name : options.list(Opt::pipeline)) {
+    if (name == "SaveTemps") plan.keep_work_dir = true;
+    if (name != "SaveTemps" && name != "compile") from = to = name;
+  }
+  const auto find = [&](const std::string& name) {
+    return std::find_if(plan.jobs.begin(), plan.jobs.end(), [&](const Job& job) { return job.name == name; });
+  };
+  std::vector<std::string> names;
+  for (const Job& job : plan.jobs) names.push_back(job.name);
+  for (const std::string& name : {from, to})
+    if (!name.empty() && find(name) == plan.jobs.end())
+      return error(Code::EDRV010, std::string("job"), name, closest_name(name, names));
+  if (!to.empty()) {
+    plan.jobs.erase(find(to) + 1, plan.jobs.end());
+    plan.keep_work_dir = true;
+  }
+  if (!from.empty()) {
+    if (find(from) == plan.jobs.end())
+      return error(Code::EARG001, fmt::format("--from-job {} comes after --to-job {}", from, to));
+    if (plan.work_dir.empty())
+      return error(Code::EARG001,
+                   fmt::format("--from-job {} needs --temp-dir or --state of an earlier compile", from));
+    plan.jobs.erase(plan.jobs.begin(), find(from));
+  }
+  const bool makes_neff = std::any_of(plan.jobs.begin(), plan.jobs.end(), [&](const Job& job) {
+    return std::find(job.writes.begin(), job.writes.end(), plan.neff) != job.writes.end();
+  });
+  if (!makes_neff) plan.output.clear();
+  return Status::ok();
+}
+
+bool gate_is_open(const CollectorEntry& entry, const ConditionContext& context) {
+  const auto holds = [&](const std::string& name) { return find_condition(name)->holds(context); };
+  return std::all_of(entry.when.begin(), entry.when.end(), holds) &&
+         std::none_of(entry.unless.begin(), entry.unless.end(), holds);
+}
+
+}  // namespace
+
+Result<Plan> plan_compile(const Options& options, const Registry& registry, const FindTool& find_tool) {
+  Plan plan;
+  NCC_ASSIGN(plan.model, single_model(options));
+  NCC_ASSIGN(plan.target, resolve_target(options));
+  plan.neff = kNeff;
+  plan.output = options.text(Opt::output);
+  plan.work_dir = options.text(Opt::temp_dir);
+  plan.keep_work_dir =
+      options.flag(Opt::save_temps) || options.flag(Opt::compiler_debug_mode) || options.used(Opt::temp_dir);
+  plan.job_timeout_s = options.real(Opt::job_timeout);
+  NCC_TRY(check_lnc(options, plan));
+  NCC_TRY(check_tool_overrides(options, registry));
+  NCC_TRY(check_verify_stages(options));
+  for (const OptionRow& option : all_options())
+    if (option.effect.kind == EffectKind::Accepted && options.used(option.id))
+      plan.notes.push_back(fmt::format("{} has no effect: {}", option.spellings().front(), option.help));
+
+  JobBuilder builder(options, registry, find_tool, plan);
+  for (const CollectorEntry& entry : registry.entries) {
+    if (!gate_is_open(entry, {options, entry.job, false, nullptr})) continue;
+    NCC_ASSIGN(Job job, builder.build(registry.jobs.at(entry.job)));
+    plan.jobs.push_back(std::move(job));
+  }
+  NCC_TRY(narrow(options, plan));
+  return plan;
+}
+
+std::string print_plan(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const Job& job : plan.jobs) names.push_back(job.name);
+  std::string text = fmt::format("Pipeline: {}\n", join(names, " "));
+  text += fmt::format("Work folder: {}{}\n", plan.work_dir.empty() ? "neuronxcc-XXXXXXXX" : plan.work_dir,
+                      plan.keep_work_dir ? "" : ", removed on success");
+  for (const Job& job : plan.jobs) {
+    if (!job.skip_reason.empty()) {
+      text += fmt::format("{}: not started, {}\n", job.name, job.skip_reason);
+      continue;
+    }
+    std::string conditions;
+    for (const std::string& name : job.run_conditions)
+      conditions +=
+          fmt::format("{}not started if {}", conditions.empty() ? " " : ", ", find_condition(name)->reason);
+    std::vector<std::string> words = {job.executable.empty() ? job.tool : job.executable};
+    words.insert(words.end(), job.args.begin(), job.args.end());
+    text += fmt::format("{}:{}\n  {}\n", job.name, conditions, process::shell_join(words));
+  }
+  if (!plan.output.empty()) text += fmt::format("Publish: {} -> {}\n", plan.neff, plan.output);
+  return text;
+}
+
+}  // namespace ncc::driver

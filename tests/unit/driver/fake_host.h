@@ -1,0 +1,53 @@
+// A host without an operating system: programs end as the test says, files are a map.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "driver/host.h"
+
+namespace ncc::driver {
+
+class FakeHost final : public Host {
+ public:
+  /// What happens when the executable of this name (last path component) is run.
+  struct Behaviour {
+    process::Exit exit;
+    std::vector<std::string> writes;  // in the command's cwd
+    std::vector<std::string> stderr_lines;
+    std::vector<std::string> stdout_lines;
+  };
+  std::map<std::string, Behaviour> tools;
+  std::map<std::string, std::string> files;
+  std::vector<std::string> started;
+  int signal = 0;
+
+  process::Exit run(const process::Command& command, const process::Listener& listener) override {
+    const std::string tool = command.executable.substr(command.executable.rfind('/') + 1);
+    started.push_back(tool);
+    const Behaviour& behaviour = tools[tool];
+    for (const std::string& path : behaviour.writes) files[command.cwd + "/" + path] = "content";
+    for (const std::string& line : behaviour.stdout_lines) listener.line(process::Stream::Stdout, line);
+    for (const std::string& line : behaviour.stderr_lines) listener.line(process::Stream::Stderr, line);
+    return behaviour.exit;
+  }
+  int interrupted() override { return signal; }
+  int64_t file_size(const std::string& path) override {
+    return files.contains(path) ? static_cast<int64_t>(files[path].size()) : -1;
+  }
+  std::optional<std::string> read_file(const std::string& path) override {
+    if (!files.contains(path)) return std::nullopt;
+    return files[path];
+  }
+  Status write_file(const std::string& path, std::string_view text, bool) override {
+    files[path] = std::string(text);
+    return Status::ok();
+  }
+  void remove_file(const std::string& path) override { files.erase(path); }
+  Status make_parent_folder(const std::string&) override { return Status::ok(); }
+  LineWriter open_log(const std::string& path) override {
+    return [this, path](std::string_view line) { files[path] += std::string(line) + "\n"; };
+  }
+};
+
+}  // namespace ncc::driver

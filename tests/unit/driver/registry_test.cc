@@ -1,0 +1,60 @@
+#include "driver/registry.h"
+
+#include <catch2/catch.hpp>
+
+namespace ncc::driver {
+namespace {
+
+Result<Registry> with(const std::string& text) {
+  std::vector<pipelines::File> files = pipelines::built_in_files();
+  files.push_back({"mine.yaml", text});
+  return load_registry(files);
+}
+
+TEST_CASE("the built-in files load", "[driver]") {
+  const Result<Registry> registry = load_registry(pipelines::built_in_files());
+  REQUIRE(registry.is_ok());
+  CHECK(registry.value().entries.front().job == "HLOToTensorizer");
+}
+
+TEST_CASE("a user's file replaces what it names and nothing else", "[driver]") {
+  const Result<Registry> registry =
+      with("jobs: {Kelper: {tool: my-packager}}\ncollectors: {backend: [Kelper]}\n");
+  REQUIRE(registry.is_ok());
+  CHECK(registry.value().jobs.at("Kelper").tool == "my-packager");
+  CHECK(registry.value().jobs.at("Frontend").tool == "hlo-opt");
+  CHECK(registry.value().entries.back().job == "Kelper");
+}
+
+TEST_CASE("malformed pipeline files are refused with the reason", "[driver]") {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"jobs: {X: {argv: []}}", "job X has no tool"},
+      {"jobs: {X: {tool: t, argw: []}}", "unknown key 'argw'"},
+      {"collectors: {front: [Nobody]}", "unknown job 'Nobody'"},
+      {"collectors: {rear: []}", "unknown key 'rear'"},
+      {"collectors: {front: [{job: Frontend, when: [full_moon]}]}", "unknown condition 'full_moon'"},
+      {"jobs: {X: {tool: t, argv: [{if: has_io_transposes, args: [a]}]}}", "not known while planning"},
+      {"- a list", "not a map"},
+      {"jobs: [unclosed", "mine.yaml"},
+      {"jobs: 7", "mine.yaml"},
+      {"", "not a map"},
+  };
+  for (const auto& [text, reason] : cases) {
+    INFO(text);
+    const Result<Registry> registry = with(text);
+    REQUIRE_FALSE(registry.is_ok());
+    CHECK(registry.status().diagnostic().cause.find(reason) != std::string::npos);
+    CHECK(registry.status().diagnostic().exit_status() == 1);
+  }
+}
+
+TEST_CASE("a level of a pass list may name another one", "[driver]") {
+  const pipelines::File file{"p.yaml", "passes: {J: {O1: [a, b], O2: O1, O3: O2}, K: {O1: O2, O2: O1}}"};
+  CHECK(pipelines::pass_list(file, "J", "3").value() == std::vector<std::string>{"a", "b"});
+  CHECK(pipelines::pass_list(file, "J", "0").value().empty());
+  CHECK(pipelines::pass_list(file, "other", "1").value().empty());
+  CHECK_FALSE(pipelines::pass_list(file, "K", "1").is_ok());
+}
+
+}  // namespace
+}  // namespace ncc::driver

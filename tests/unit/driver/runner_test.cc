@@ -1,0 +1,132 @@
+#include "driver/runner.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/driver/fake_host.h"
+
+namespace ncc::driver {
+namespace {
+
+/// Three jobs in a row, a -> b -> c, where b has a condition on a's output.
+class Fixture {
+ public:
+  Fixture() {
+    plan.model = "/launch/m.pb";
+    plan.target = "trn2";
+    plan.jobs = {{"A", "a", "/bin/a", {"--x"}, {"/launch/m.pb"}, {"a.out"}, {}, ""},
+                 {"B", "b", "/bin/b", {}, {"a.out"}, {}, {"has_io_transposes"}, ""},
+                 {"C", "c", "/bin/c", {}, {"a.out"}, {"c.out"}, {}, ""}};
+    host.files["/launch/m.pb"] = "model";
+    host.tools["a"].writes = {"a.out"};
+    host.tools["c"].writes = {"c.out"};
+  }
+  Outcome run() { return run_plan(plan, {"/w", {"-O1"}, options}, host, logger); }
+  nlohmann::json json(const std::string& path) { return nlohmann::json::parse(host.files.at(path)); }
+
+  Plan plan;
+  FakeHost host;
+  Options options = parse_options({"m.pb"}, "/launch").take();
+  log::Logger logger{{log::Level::Off}};
+};
+
+using Names = std::vector<std::string>;
+
+TEST_CASE("jobs run in order and unmet conditions skip them", "[driver]") {
+  Fixture f;
+  const Outcome outcome = f.run();
+  CHECK_FALSE(outcome.failure.failed());
+  CHECK(f.host.started == Names{"a", "c"});
+  CHECK(outcome.records[1].status == JobStatus::NotStarted);
+  CHECK(outcome.records[1].reason == "io_transposes.json holds no transposes");
+}
+
+TEST_CASE("a run-time condition is looked at when the job's turn comes", "[driver]") {
+  Fixture f;
+  f.host.files["/w/io_transposes.json"] = "[]";
+  f.run();
+  CHECK(f.host.started == Names{"a", "c"});
+  f.host.files["/w/io_transposes.json"] = R"([{"input_name":"x"}])";
+  f.run();
+  CHECK(f.host.started == Names{"a", "c", "a", "b", "c"});
+}
+
+TEST_CASE("a killed job stops the plan and is reported as F137", "[driver]") {
+  Fixture f;
+  f.host.tools["a"].exit = {process::ExitKind::Signaled, SIGKILL, 1, 1 << 20, ""};
+  const Outcome outcome = f.run();
+  CHECK(f.host.started == Names{"a"});
+  CHECK(outcome.failure.code == "F137");
+  CHECK(outcome.failed_job == "A");
+  CHECK(outcome.records[2].status == JobStatus::Pending);
+}
+
+TEST_CASE("a job that leaves no output fails although it ended well", "[driver]") {
+  Fixture f;
+  f.host.tools["c"].writes = {};
+  f.host.files["/w/c.out"] = "stale";
+  const Outcome outcome = f.run();
+  CHECK(outcome.failure.code == "EDRV003");
+  CHECK(outcome.failure.exit_status == 70);
+  CHECK_FALSE(f.host.files.contains("/w/c.out"));
+}
+
+TEST_CASE("a job whose input is missing is not started", "[driver]") {
+  Fixture f;
+  f.plan.jobs.erase(f.plan.jobs.begin());
+  const Outcome outcome = f.run();
+  CHECK(f.host.started.empty());
+  CHECK(outcome.failure.code == "EDRV012");
+  CHECK(outcome.failure.exit_status == 1);
+}
+
+TEST_CASE("an interruption between jobs starts no further one", "[driver]") {
+  Fixture f;
+  f.host.signal = SIGTERM;
+  const Outcome outcome = f.run();
+  CHECK(f.host.started.empty());
+  CHECK(outcome.failure.exit_status == 143);
+}
+
+TEST_CASE("state and metrics tell every job's fate", "[driver]") {
+  Fixture f;
+  f.host.tools["a"].exit.wall_s = 0.5;
+  f.host.tools["a"].exit.peak_rss_bytes = 4096;
+  f.host.tools["c"].exit.value = 70;
+  f.run();
+  const nlohmann::json state = f.json("/w/state.json");
+  CHECK(state["work_dir"] == "/w");
+  CHECK(state["command"] == Names{"-O1"});
+  CHECK(state["jobs"][0]["status"] == "done");
+  CHECK(state["jobs"][0]["argv"] == Names{"/bin/a", "--x"});
+  CHECK(state["jobs"][1]["status"] == "not started");
+  CHECK(state["jobs"][2]["status"] == "failed");
+  const nlohmann::json metrics = f.json("/w/global_metric_store.json");
+  CHECK(metrics["exit_status"] == 70);
+  CHECK(metrics["jobs"][0]["wall_s"] == 0.5);
+  CHECK(metrics["jobs"][0]["peak_rss_bytes"] == 4096);
+}
+
+TEST_CASE("a restart keeps the records of the jobs before it", "[driver]") {
+  Fixture f;
+  f.run();
+  f.plan.jobs.erase(f.plan.jobs.begin(), f.plan.jobs.begin() + 2);
+  f.run();
+  const nlohmann::json jobs = f.json("/w/state.json")["jobs"];
+  REQUIRE(jobs.size() == 3);
+  CHECK(jobs[0]["name"] == "A");
+  CHECK(jobs[2]["name"] == "C");
+}
+
+TEST_CASE("both outputs of a job are in its log", "[driver]") {
+  Fixture f;
+  f.host.tools["a"].stdout_lines = {"one"};
+  f.host.tools["a"].stderr_lines = {"two"};
+  f.run();
+  CHECK(f.host.files.at("/w/log/A.log") == "one\ntwo\n");
+  CHECK(f.host.files.at("/w/replay_A.sh").find("exec /bin/a --x") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace ncc::driver
