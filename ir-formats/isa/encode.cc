@@ -432,6 +432,8 @@ Status Packer::put(const Field& field) {
     case Role::AxisCode:
       return put_enum(field, wire(x.axis) == 0 ? 0xFF : wire(x.axis), name(x.axis));
     case Role::CrossLaneOp:
+      if (x.out.num_partitions != 1)
+        return bad(field, "the result has {} partitions, expected one", int{x.out.num_partitions});
       return put_enum(field, cross_lane_code(x.op0).value_or(0xFF), name(x.op0));
     case Role::CrossLaneAxis:
       return put_enum(field, x.axis == Axis::C ? 1 : x.axis == Axis::XYZWC ? 0 : 0xFF, name(x.axis));

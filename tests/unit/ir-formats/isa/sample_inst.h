@@ -10,7 +10,8 @@ namespace ncc::isa {
 
 class SampleInst {
  public:
-  SampleInst(Opcode opcode, int generation, uint32_t seed) : opcode_(opcode), generation_(generation), rng_(seed) {}
+  SampleInst(Opcode opcode, int generation, uint32_t seed)
+      : opcode_(opcode), generation_(generation), rng_(seed) {}
 
   MachineInst make() {
     MachineInst x;
@@ -24,20 +25,28 @@ class SampleInst {
     lanes_ = opcode_ == Opcode::StreamTranspose || opcode_ == Opcode::StreamShuffle ? 64 : uniform(1, 96);
     for (const Field& field : fields_of(opcode_, generation_)) fill(x, field.role);
     fill_scalars(x);
+    if (fields_use(Role::CrossLaneOp)) x.out.num_partitions = 1;
     canonicalize(x);
     return x;
   }
 
  private:
   int uniform(int low, int high) { return std::uniform_int_distribution<int>(low, high)(rng_); }
+  bool fields_use(Role role) const {
+    for (const Field& field : fields_of(opcode_, generation_))
+      if (field.role == role) return true;
+    return false;
+  }
   int smallest_rank() {
     int rank = kMaxFreeDims;
-    for (const OperandRole role : {OperandRole::In0, OperandRole::In1, OperandRole::Out, OperandRole::Pattern})
+    for (const OperandRole role :
+         {OperandRole::In0, OperandRole::In1, OperandRole::Out, OperandRole::Pattern})
       if (const int dims = max_free_dims(opcode_, role); dims > 0) rank = std::min(rank, dims);
     return rank;
   }
   Dtype dtype() {
-    constexpr Dtype kTypes[] = {Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::U8, Dtype::S8, Dtype::S32, Dtype::U32, Dtype::U16};
+    constexpr Dtype kTypes[] = {Dtype::F32, Dtype::BF16, Dtype::F16, Dtype::U8,
+                                Dtype::S8,  Dtype::S32,  Dtype::U32, Dtype::U16};
     return opcode_ == Opcode::TensorTensorInt32 ? Dtype::S32 : kTypes[uniform(0, 7)];
   }
   Access access(Space space) {
@@ -58,7 +67,8 @@ class SampleInst {
     return a;
   }
   AluOp alu() {
-    constexpr AluOp kOps[] = {AluOp::Add, AluOp::Mult, AluOp::IsGt, AluOp::Max, AluOp::Bypass, AluOp::Rsqrt, AluOp::Pow};
+    constexpr AluOp kOps[] = {AluOp::Add,    AluOp::Mult,  AluOp::IsGt, AluOp::Max,
+                              AluOp::Bypass, AluOp::Rsqrt, AluOp::Pow};
     return kOps[uniform(0, 6)];
   }
   void fill(MachineInst& x, Role role) {
@@ -83,7 +93,9 @@ class SampleInst {
         x.in1 = access(Space::Sbuf);
         break;
       case Role::Out:
-        x.out = opcode_ == Opcode::ActivationReadAccumulator || opcode_ == Opcode::DveReadAccumulator ? one_element(psum) : access(psum);
+        x.out = opcode_ == Opcode::ActivationReadAccumulator || opcode_ == Opcode::DveReadAccumulator
+                    ? one_element(psum)
+                    : access(psum);
         break;
       case Role::PeMode:
         x.is_transpose = generation_ >= 3 && uniform(0, 1) == 1;
@@ -170,7 +182,9 @@ class SampleInst {
       case Role::RegDst:
       case Role::RegLeft:
       case Role::RegRight:
-        (role == Role::RegDst ? x.reg_dst : role == Role::RegLeft ? x.reg_left : x.reg_right) = static_cast<uint8_t>(uniform(0, 63));
+        (role == Role::RegDst    ? x.reg_dst
+         : role == Role::RegLeft ? x.reg_left
+                                 : x.reg_right) = static_cast<uint8_t>(uniform(0, 63));
         break;
       case Role::Immediate:
         x.immediate = uniform(-1000000, 1000000);

@@ -12,7 +12,8 @@ using Bundle = std::array<std::byte, kBundleBytes>;
 
 std::string hex(const Bundle& bundle, int first, int count) {
   std::string text;
-  for (int i = first; i < first + count; ++i) text += fmt::format("{}{:02X}", i == first ? "" : " ", static_cast<int>(bundle[i]));
+  for (int i = first; i < first + count; ++i)
+    text += fmt::format("{}{:02X}", i == first ? "" : " ", static_cast<int>(bundle[i]));
   return text;
 }
 
@@ -31,8 +32,14 @@ std::string refusal(const MachineInst& inst, int generation = 3) {
 }
 
 Access sbuf(int partition, int partitions, int64_t offset, Dtype dtype, std::vector<Dim> dims) {
-  Access a{Space::Sbuf, dtype, static_cast<uint8_t>(partition), static_cast<uint8_t>(partitions),
-           static_cast<uint8_t>(dims.size()), -1, offset, {}};
+  Access a{Space::Sbuf,
+           dtype,
+           static_cast<uint8_t>(partition),
+           static_cast<uint8_t>(partitions),
+           static_cast<uint8_t>(dims.size()),
+           -1,
+           offset,
+           {}};
   std::copy(dims.begin(), dims.end(), a.dims.begin());
   return a;
 }
@@ -102,10 +109,10 @@ TEST_CASE("an fp32 matmul is one bundle with mode byte 3", "[isa]") {
   inst.out.space = Space::Psum;
   inst.accumulate_flags = 3;
   const Bundle bundle = encoded(inst, 2);
-  CHECK(hex(bundle, 0x20, 4) == "0A 03 00 00");                          // fp32, mode, reserved, perf mode
-  CHECK(hex(bundle, 0x26, 6) == "80 40 0A 00 00 03");                    // rows, columns, PSUM dtype, …, start|stop
-  CHECK(hex(bundle, 0x2C, 4) == "0F 0C 10 00");                          // row group, column group, bus, zero region
-  CHECK(hex(bundle, 0x30, 4) == "00 18 20 02");                          // PSUM partition 64, bank 3
+  CHECK(hex(bundle, 0x20, 4) == "0A 03 00 00");        // fp32, mode, reserved, perf mode
+  CHECK(hex(bundle, 0x26, 6) == "80 40 0A 00 00 03");  // rows, columns, PSUM dtype, …, start|stop
+  CHECK(hex(bundle, 0x2C, 4) == "0F 0C 10 00");        // row group, column group, bus, zero region
+  CHECK(hex(bundle, 0x30, 4) == "00 18 20 02");        // PSUM partition 64, bank 3
   CHECK(hex(encoded(inst, 3), 0x2C, 4) == "0F 0C 00 00");
 }
 
@@ -183,7 +190,8 @@ TEST_CASE("an affine select splits pattern and destination into common dims", "[
   CHECK(back->out == sbuf(0, 128, 0, Dtype::F32, {{32, 32}, {1, 32}}));
   CHECK(back->pattern == inst.pattern);
   inst.pattern = {Dim{0, 8}, Dim{-1, 96}};
-  CHECK(refusal(inst) == "cannot encode TensorScalarAffineSelect.Pattern: 768 elements, the destination has 1024");
+  CHECK(refusal(inst) ==
+        "cannot encode TensorScalarAffineSelect.Pattern: 768 elements, the destination has 1024");
 }
 
 TEST_CASE("ranks of operands can be asked before code is generated", "[isa]") {
@@ -247,9 +255,10 @@ TEST_CASE("disassembly names operands, attributes and semaphores", "[isa]") {
   inst.waits[0] = {WaitMode::SemGeImm, 7, 3};
   inst.has_update = true;
   inst.update = {UpdateMode::SemInc, 9, 1};
-  CHECK(disassemble(inst, 3) ==
-        "TensorScalarArith wait(s7>=3) out=sbuf[0:128]+0x0 f32 <512:1> in0=sbuf[0:128]+0x0 f32 <512:1> s0=0.5 "
-        "s1=sbuf[0:128]+0x40 f32 <1:1> op0=mult op1=add add(s9,1)");
+  CHECK(
+      disassemble(inst, 3) ==
+      "TensorScalarArith wait(s7>=3) out=sbuf[0:128]+0x0 f32 <512:1> in0=sbuf[0:128]+0x0 f32 <512:1> s0=0.5 "
+      "s1=sbuf[0:128]+0x40 f32 <1:1> op0=mult op1=add add(s9,1)");
 }
 
 }  // namespace
