@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <array>
 
 #include "driver/conditions.h"
@@ -21,6 +22,7 @@ class Reader {
   Status read() {
     const YAML::Node root = YAML::Load(file_.text);
     NCC_TRY(check_keys(root, "the file", {"jobs", "collectors", "passes"}));
+    if (root["jobs"] && !root["jobs"].IsMap()) return bad("jobs is not a map");
     for (const auto& job : root["jobs"]) NCC_TRY(read_job(job.first.as<std::string>(), job.second));
     const YAML::Node lists = root["collectors"];
     if (lists)
@@ -29,6 +31,8 @@ class Reader {
     for (const auto& list : lists) {
       std::vector<CollectorEntry>& entries = collectors_[list.first.as<std::string>()];
       entries.clear();
+      if (!list.second.IsSequence())
+        return bad(fmt::format("collector {} is not a list", list.first.as<std::string>()));
       for (const YAML::Node& entry : list.second) NCC_TRY(read_entry(entry, entries));
     }
     return Status::ok();

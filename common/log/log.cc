@@ -100,6 +100,7 @@ void Logger::write(Level level, std::string_view source, std::string_view messag
 void Logger::write_raw_error(std::string_view source, std::string_view line) {
   write_to_file(Level::Error, source, line);
   end_dots();
+  if (console_.level == Level::Off) return;
   if (::isatty(STDERR_FILENO) != 0)
     fmt::print(stderr, "\x1b[31m{}\x1b[0m\n", line);
   else

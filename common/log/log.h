@@ -59,7 +59,7 @@ class Logger {
   /// record.
   void write(Level level, std::string_view source, std::string_view message);
   /// A line for the person at the terminal that belongs to no level: diagnostics and what tools print on
-  /// stderr. Goes to stderr as it is (red on a terminal) and to the file as ERROR.
+  /// stderr. Goes to stderr as it is (red on a terminal; nothing at OFF) and to the file as ERROR.
   void write_raw_error(std::string_view source, std::string_view line);
 
   /// Progress display of level 35: one dot.

@@ -88,24 +88,43 @@ struct Update {
   bool operator==(const Update&) const = default;
 };
 
+// clang-format off
 /// Operand roles by opcode (unused ones are absent):
-///   Ldweights            in0 = stationary [partition=K, free=M]
-///   Matmul               in0 = moving [partition=K, free=N], out = PSUM [partition=M, free=N]
-///   Activate             out = function(in0 * scalar1 + scalar0): scalar0 = bias, scalar1 = scale, scalar2 =
-///   alpha (Prelu) TensorTensor*        out = op0(in0, in1) TensorScalar*        out = op1(op0(in0, scalar0),
-///   scalar1); reverse bit 0 / 1 swap the operands of op0 / op1 TensorScalarCacheReduce  as TensorScalarArith
-///   with the DVE accumulator: acc = op1(acc, op0(in0, scalar0)) when accumulate != Idle ScalarTensorTensor*
-///   out = op1(op0(in0, scalar0), in1) TensorReduce*        out = fold of in0 over `axis` with op0; negate
-///   applies to the reduced value CrossLaneReduce*     out (1 partition) = fold of in0 over partitions with
-///   op0 Copy, Cast, Reciprocal, StreamTranspose  out = in0;  StreamShuffle also uses `mask` Memset out =
-///   constant (raw bits in scalar0, of out's dtype) Iota                 out = base + channel_multiplier *
-///   partition + sum(pattern_i.step * index_i) TensorScalarAffineSelect out = (that affine value compare_op
-///   0) ? in0 : scalar0 (fill, fp32) CopyPredicated/CastPredicated  out = in1 (mask) != 0 ? in0 : out;
-///   CopyPredicatedScalar: out = in1 != 0 ? scalar0 : out TensorTensorScan     state = op1(op0(state, in0),
-///   in1) along the free axis from scalar0; out = every state *ReadAccumulator     out = accumulator [free=1]
-///   DmaTrigger           starts DMA block `dma_block` of queue `dma_queue`
-///   CompareBranch        compare reg_left with immediate / reg_right, jump to bundle `target`; branch_always
-///   ignores the compare
+///   Ldweights               in0 = stationary [partition=K, free=M]
+///   Matmul                  in0 = moving [partition=K, free=N], out = PSUM [partition=M, free=N]
+///   Activate                out = function(in0 * scalar1 + scalar0): scalar0 = bias, scalar1 = scale; scalar2 = alpha
+///                           (Prelu) or the accumulator's seed (LoadAccumulate). The wire always holds bias and scale: absent
+///                           ones are canonically the immediates -0.0 (which changes no value) and 1.0
+///   TensorTensor*           out = op0(in0, in1). TensorTensorInt32 (Pool, all operands S32 or U32, modulo 2^32): Add, Mult;
+///                           from trn2 also Subtract, Divide, ModInt. Wire: 0x8A on trn1, 0x41 with ALU codes 0xC4..0xC8 after
+///   TensorScalar*           out = op1(op0(in0, scalar0), scalar1); reverse bit 0 / 1 swap the operands of op0 / op1.
+///                           A scalar exists exactly when its op takes two operands
+///   TensorScalarCacheReduce as TensorScalarArith with the DVE accumulator: acc = op1(acc, op0(in0, scalar0)) when
+///                           accumulate != Idle; scalar1 only seeds it (LoadAccumulate)
+///   ScalarTensorTensor*     out = op1(op0(in0, scalar0), in1)
+///   TensorTensorScan        state = op1(op0(state, in0), in1) along the free axis from scalar0; out = every state
+///   TensorReduce*           out = fold of in0 over `axis` with op0; negate applies to the reduced value. The axis counts
+///                           in0's innermost dims *as given*: here a dim of count 1 has a place of its own
+///   CrossLaneReduce*        out (1 partition) = fold of in0 over partitions with op0; axis C keeps the free dims, XYZWC folds
+///                           all. Fold ops: Add, Average, Max, BitwiseOr, BitwiseAnd, BitwiseXor
+///   Copy, Cast, Reciprocal  out = in0
+///   StreamTranspose         out = in0 with each 32x32 block transposed; partition counts are multiples of 32
+///   LoadMaskSelect          sets DVE's lane mask from `mask`
+///   StreamShuffle           out = in0 with partitions picked by the lane mask last loaded (it carries none itself)
+///   Memset                  out = constant (raw bits in scalar0, of out's dtype)
+///   Iota                    out = base + channel_multiplier * partition + sum(pattern_i.step * index_i)
+///   TensorScalarAffineSelect  out = (that affine value compare_op 0) ? in0 : scalar0 (fill, fp32 immediate). `pattern` and out
+///                           must split into common dims, at most 3
+///   CopyPredicated, CastPredicated  out = in1 (mask) != 0 ? in0 : out;  CopyPredicatedScalar: out = in1 != 0 ? scalar0 : out
+///   *ReadAccumulator        out = accumulator [free=1], negated when negate
+///   RegisterMove            reg_dst = register_operand ? reg_left : immediate
+///   RegisterAlu             reg_dst = op0(reg_left, register_operand ? reg_right : immediate), 32-bit signed
+///   CompareBranch           compare reg_left with immediate / reg_right (S32), jump to bundle `target` of the same stream;
+///                           branch_always ignores the compare
+///   TensorLoadRegister      reg_dst = the one element of in0 (DRAM or SBUF);  TensorStoreRegister: the one element of out = reg_left
+///   DmaTrigger              starts DMA block `dma_block` of queue `dma_queue`
+///   Exit                    ends the engine's stream
+// clang-format on
 struct MachineInst {
   Opcode opcode = Opcode::Nop;
   Engine engine = Engine::SP;
@@ -143,13 +162,16 @@ struct MachineInst {
   BranchCompare compare = BranchCompare::EqImm;
   bool branch_always = false;
   uint8_t reg_left = 0, reg_right = 0, reg_dst = 0;
+  bool register_operand =
+      false;  // RegisterMove, RegisterAlu: the last operand is a register, not `immediate`
   int32_t immediate = 0;
   uint32_t target = 0;
   uint16_t dma_queue = 0;                   // index into the program's queues
   uint32_t dma_block = 0;                   // index into that queue's descriptors
   uint8_t range_first = 0, range_last = 0;  // SemaphoreRangeClear
-  std::array<uint8_t, 32> mask{};  // StreamShuffle, LoadMaskSelect: source lane of each lane, 255 = leave
-  uint8_t opaque_byte = 0;         // the wire byte of Opcode::Opaque
+  std::array<uint8_t, 32>
+      mask{};               // LoadMaskSelect: source lane 0..31 of each lane of a 32-lane group, 255 = leave
+  uint8_t opaque_byte = 0;  // the wire byte of Opcode::Opaque
 
   uint32_t source =
       0;  // index into the program's source-instruction table (name and location); never on the wire
@@ -223,5 +245,13 @@ const OpcodeInfo& info(Opcode opcode);
 Opcode opcode_from_byte(uint8_t byte);
 /// Whether `engine`'s stream of `generation` may carry the opcode.
 bool is_legal(Opcode opcode, Engine engine, int generation);
+
+/// Brings an access into the canonical form stated at Access (drops dims of count 1, keeping one; U8 for
+/// Pred). Visits the same elements in the same order.
+void canonicalize(Access& access);
+/// Canonical form of every operand, respecting the roles stated at MachineInst (a reduction's source keeps
+/// its inner dims of count 1; absent bias and scale of Activate become immediates; scalars that no op uses
+/// disappear). Two instructions with equal canonical forms mean the same; decode(encode(x)) == canonical x.
+void canonicalize(MachineInst& inst);
 
 }  // namespace ncc::isa
