@@ -60,6 +60,9 @@ struct Tensor {
   int32_t io_index = -1;      // Input / Output: parameter or result number
   int64_t const_offset = -1;  // Const: bytes from the start of constants.bin, row-major data of `shape`
   std::string const_hash;
+  // Tensor level: a read-only view of another tensor's row-major elements under this shape (a reshape that no access
+  // function expresses). The viewed tensor is no view itself and lives in DRAM as a whole; nothing writes a view.
+  TensorId alias_of = kNone;
   SourceLoc loc;
 
   int64_t num_elements() const {
@@ -125,7 +128,8 @@ struct Stmt {
 ///   axes.
 ///             Several Maps may fill disjoint parts of one tensor (concatenate, pad).
 ///   Reduce    result = fold of operand 0 over the Reduce axes with `function`, starting from operand 1 (the
-///   init value) Contract  result = sum over the Contract axes of operand 0 * operand 1 (lhs, rhs),
+///             init value)
+///   Contract  result = sum over the Contract axes of operand 0 * operand 1 (lhs, rhs),
 ///   accumulated in fp32 for floats and exactly
 ///             modulo 2^32 for integers, then converted to the result dtype
 ///   tile != null: a tile-level instruction; ins/outs are `tile->ins`, `tile->outs`, whose `set` fields are
