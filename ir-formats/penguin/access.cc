@@ -7,7 +7,8 @@
 namespace ncc::penguin {
 namespace {
 
-/// Residues of e modulo m as one interval [low, high] with 0 <= low <= high < low + m; false when they may wrap around fully.
+/// Residues of e modulo m as one interval [low, high] with 0 <= low <= high < low + m; false when they may
+/// wrap around fully.
 bool residue_interval(Ref e, int64_t m, const Extent& extent, int64_t& low, int64_t& high) {
   low = high = e->constant;
   for (const affine::Term& term : e->terms) {
@@ -24,7 +25,8 @@ bool residue_interval(Ref e, int64_t m, const Extent& extent, int64_t& low, int6
 
 bool apart_modulo(Ref a, Ref b, int64_t m, const Extent& extent) {
   int64_t a_low, a_high, b_low, b_high;
-  if (!residue_interval(a, m, extent, a_low, a_high) || !residue_interval(b, m, extent, b_low, b_high)) return false;
+  if (!residue_interval(a, m, extent, a_low, a_high) || !residue_interval(b, m, extent, b_low, b_high))
+    return false;
   for (const int64_t shift : {-m, int64_t{0}, m})
     if (a_low + shift <= b_high && b_low <= a_high + shift) return false;
   return true;
@@ -46,7 +48,8 @@ bool determines(Ref e, const std::set<AxisId>& open, const Extent& extent) {
   std::vector<affine::Term> terms;
   for (const affine::Term& term : e->terms)
     if (open.count(term.axis) != 0) terms.push_back(term);
-  std::sort(terms.begin(), terms.end(), [](const affine::Term& x, const affine::Term& y) { return std::abs(x.coef) < std::abs(y.coef); });
+  std::sort(terms.begin(), terms.end(),
+            [](const affine::Term& x, const affine::Term& y) { return std::abs(x.coef) < std::abs(y.coef); });
   int64_t reach = 0;
   for (const affine::Term& term : terms) {
     if (std::abs(term.coef) <= reach) return false;

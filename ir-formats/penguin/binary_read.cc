@@ -19,16 +19,20 @@ class Reader {
 
   Result<Module> run() {
     NCC_TRY(read_string(in_.name(), module_.name));
-    for (const proto::Function& function : in_.functions()) NCC_TRY(read(function, module_.functions.emplace_back()));
-    for (const proto::IoBinding& binding : in_.inputs()) NCC_TRY(read(binding, module_.inputs.emplace_back()));
-    for (const proto::IoBinding& binding : in_.outputs()) NCC_TRY(read(binding, module_.outputs.emplace_back()));
+    for (const proto::Function& function : in_.functions())
+      NCC_TRY(read(function, module_.functions.emplace_back()));
+    for (const proto::IoBinding& binding : in_.inputs())
+      NCC_TRY(read(binding, module_.inputs.emplace_back()));
+    for (const proto::IoBinding& binding : in_.outputs())
+      NCC_TRY(read(binding, module_.outputs.emplace_back()));
     NCC_TRY(check_structure(module_));
     return std::move(module_);
   }
 
  private:
   Status read_string(uint32_t id, std::string& out) {
-    if (id >= static_cast<uint32_t>(in_.strings_size())) return error(Code::EPEN001, "string index out of range");
+    if (id >= static_cast<uint32_t>(in_.strings_size()))
+      return error(Code::EPEN001, "string index out of range");
     out = in_.strings(static_cast<int>(id));
     return Status::ok();
   }
@@ -90,7 +94,8 @@ class Reader {
   }
 
   Status read(const proto::Operand& in, Operand& out) {
-    if (in.kind() > static_cast<uint32_t>(Operand::Kind::Index)) return error(Code::EPEN001, "unknown operand kind");
+    if (in.kind() > static_cast<uint32_t>(Operand::Kind::Index))
+      return error(Code::EPEN001, "unknown operand kind");
     out.kind = static_cast<Operand::Kind>(in.kind());
     NCC_TRY(read(in.dtype(), out.dtype));
     if (out.kind == Operand::Kind::Tensor) {
@@ -115,7 +120,8 @@ class Reader {
     out.set = in.tensor();
     NCC_TRY(read(in.partition(), out.partition_expr));
     NCC_TRY(read(in.offset(), out.offset_expr));
-    if (in.ap_size() > bir::kMaxPatternDims) return error(Code::EPEN001, "an access pattern has too many dimensions");
+    if (in.ap_size() > bir::kMaxPatternDims)
+      return error(Code::EPEN001, "an access pattern has too many dimensions");
     for (const proto::Dim& dim : in.ap()) out.ap[out.rank++] = {dim.step(), dim.count()};
     return Status::ok();
   }
@@ -165,7 +171,8 @@ class Reader {
 
   Status read(const proto::Stmt& in, Stmt& out, int depth) {
     if (depth > kMaxNesting) return error(Code::EPEN001, "statements are nested too deeply");
-    if (in.kind() > static_cast<uint32_t>(Stmt::Kind::While)) return error(Code::EPEN001, "unknown statement kind");
+    if (in.kind() > static_cast<uint32_t>(Stmt::Kind::While))
+      return error(Code::EPEN001, "unknown statement kind");
     out.kind = static_cast<Stmt::Kind>(in.kind());
     out.axis = in.axis() - 1;
     if (in.has_inst()) {
@@ -173,7 +180,8 @@ class Reader {
       NCC_TRY(read(in.inst(), *out.inst));
     }
     for (const proto::Stmt& inner : in.body()) NCC_TRY(read(inner, out.body.emplace_back(), depth + 1));
-    for (const proto::Stmt& inner : in.else_body()) NCC_TRY(read(inner, out.else_body.emplace_back(), depth + 1));
+    for (const proto::Stmt& inner : in.else_body())
+      NCC_TRY(read(inner, out.else_body.emplace_back(), depth + 1));
     return Status::ok();
   }
 
@@ -198,7 +206,8 @@ class Reader {
 
 Result<Module> from_binary(std::string_view bytes, const std::string& what) {
   proto::Module message;
-  if (!bytes.starts_with(kMagic)) return error(Code::EFIL003, what, "Penguin IR", "it does not start with its magic");
+  if (!bytes.starts_with(kMagic))
+    return error(Code::EFIL003, what, "Penguin IR", "it does not start with its magic");
   bytes.remove_prefix(kMagic.size());
   if (bytes.size() > INT32_MAX || !message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return error(Code::EFIL003, what, "Penguin IR", "the message is damaged");

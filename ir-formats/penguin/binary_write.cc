@@ -24,7 +24,8 @@ class Writer {
 
  private:
   uint32_t intern(std::string_view text) {
-    const auto [entry, is_new] = strings_.try_emplace(std::string(text), static_cast<uint32_t>(strings_.size()));
+    const auto [entry, is_new] =
+        strings_.try_emplace(std::string(text), static_cast<uint32_t>(strings_.size()));
     if (is_new) out_.add_strings(std::string(text));
     return entry->second;
   }
@@ -86,7 +87,8 @@ class Writer {
       out.set_bits(operand.bits);
       return;
     }
-    NCC_CHECK(operand.kind == bir::OperandKind::SymbolicAp, "a tile operand is neither symbolic nor immediate");
+    NCC_CHECK(operand.kind == bir::OperandKind::SymbolicAp,
+              "a tile operand is neither symbolic nor immediate");
     out.set_tensor(operand.set);
     write(operand.partition_expr, *out.mutable_partition());
     write(operand.offset_expr, *out.mutable_offset());

@@ -1,6 +1,6 @@
-// Reading and writing Penguin modules. Binary (penguin.proto) and text hold the same; a file's extension decides which is
-// written (".txt", ".penguin": text, else binary), its content which is read. Every reader runs the structural checks that make the
-// result safe to walk; `verify` (verify.h) checks the level's rules.
+// Reading and writing Penguin modules. Binary (penguin.proto) and text hold the same; a file's extension
+// decides which is written (".txt", ".penguin": text, else binary), its content which is read. Every reader
+// runs the structural checks that make the result safe to walk; `verify` (verify.h) checks the level's rules.
 #pragma once
 #include <string>
 #include <string_view>

@@ -60,8 +60,9 @@ struct Tensor {
   int32_t io_index = -1;      // Input / Output: parameter or result number
   int64_t const_offset = -1;  // Const: bytes from the start of constants.bin, row-major data of `shape`
   std::string const_hash;
-  // Tensor level: a read-only view of another tensor's row-major elements under this shape (a reshape that no access
-  // function expresses). The viewed tensor is no view itself and lives in DRAM as a whole; nothing writes a view.
+  // Tensor level: a read-only view of another tensor's row-major elements under this shape (a reshape that no
+  // access function expresses). The viewed tensor is no view itself and lives in DRAM as a whole; nothing
+  // writes a view.
   TensorId alias_of = kNone;
   SourceLoc loc;
 

@@ -25,10 +25,14 @@ class Checker {
     return error(Code::EPEN001, fmt::format("function '{}': {}", function_.name, text));
   }
   Status check_tensor(TensorId id, const std::string& where) const {
-    return id < function_.tensors.size() ? Status::ok() : fail(fmt::format("{} names tensor {} of {}", where, id, function_.tensors.size()));
+    return id < function_.tensors.size()
+               ? Status::ok()
+               : fail(fmt::format("{} names tensor {} of {}", where, id, function_.tensors.size()));
   }
   Status check_axis(AxisId id, const std::string& where) const {
-    return id < function_.axes.size() ? Status::ok() : fail(fmt::format("{} names axis {} of {}", where, id, function_.axes.size()));
+    return id < function_.axes.size()
+               ? Status::ok()
+               : fail(fmt::format("{} names axis {} of {}", where, id, function_.axes.size()));
   }
   Status check(Ref expr, const std::string& where) const {
     if (expr == nullptr) return fail(where + " lacks an index expression");
@@ -62,7 +66,8 @@ class Checker {
 
   Status check(const bir::Operand& operand, const std::string& where) const {
     if (operand.kind == bir::OperandKind::Immediate) return Status::ok();
-    if (operand.kind != bir::OperandKind::SymbolicAp) return fail(where + " has an operand that is not symbolic");
+    if (operand.kind != bir::OperandKind::SymbolicAp)
+      return fail(where + " has an operand that is not symbolic");
     NCC_TRY(check_tensor(operand.set, where));
     NCC_TRY(check(operand.partition_expr, where));
     return check(operand.offset_expr, where);
@@ -83,7 +88,8 @@ class Checker {
 
   Status check(const std::vector<Stmt>& body) const {
     for (const Stmt& stmt : body) {
-      if ((stmt.kind == Stmt::Kind::Inst) != (stmt.inst != nullptr)) return fail("a statement's kind and parts disagree");
+      if ((stmt.kind == Stmt::Kind::Inst) != (stmt.inst != nullptr))
+        return fail("a statement's kind and parts disagree");
       if (stmt.kind == Stmt::Kind::Loop) NCC_TRY(check_axis(stmt.axis, "a loop"));
       if (stmt.inst) NCC_TRY(check(*stmt.inst));
       NCC_TRY(check(stmt.body));
@@ -104,7 +110,8 @@ Status check_structure(const Module& module) {
   for (const std::vector<IoBinding>* list : {&module.inputs, &module.outputs})
     for (const IoBinding& binding : *list)
       if (binding.tensor >= main.tensors.size())
-        return error(Code::EPEN001, fmt::format("'{}' is bound to tensor {} of {}", binding.name, binding.tensor, main.tensors.size()));
+        return error(Code::EPEN001, fmt::format("'{}' is bound to tensor {} of {}", binding.name,
+                                                binding.tensor, main.tensors.size()));
   return Status::ok();
 }
 

@@ -77,8 +77,9 @@ void Lexer::advance() {
     token_.kind = Token::Kind::Number;
     // Exponents carry a sign: 1e-05.
     while (position_ < text_.size() &&
-           (is_word_char(text_[position_]) || ((text_[position_] == '-' || text_[position_] == '+') &&
-                                                text_[position_ - 1] == 'e' && !text_.substr(start).starts_with("0x"))))
+           (is_word_char(text_[position_]) ||
+            ((text_[position_] == '-' || text_[position_] == '+') && text_[position_ - 1] == 'e' &&
+             !text_.substr(start).starts_with("0x"))))
       ++position_;
   } else {
     token_.kind = Token::Kind::Punct;
@@ -115,7 +116,8 @@ Status Lexer::read_int(int64_t& out) {
   const bool is_hex = digits.starts_with("0x");
   if (is_hex) digits.remove_prefix(2);
   uint64_t value = 0;
-  const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hex ? 16 : 10);
+  const auto [end, ec] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, is_hex ? 16 : 10);
   if (ec != std::errc() || end != digits.data() + digits.size()) return fail("an integer");
   advance();
   out = static_cast<int64_t>(negative ? 0 - value : value);

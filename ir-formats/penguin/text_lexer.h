@@ -1,4 +1,5 @@
-// Words of the Penguin text form: plain words and numbers, quoted strings, single punctuation characters; `;` starts a comment.
+// Words of the Penguin text form: plain words and numbers, quoted strings, single punctuation characters; `;`
+// starts a comment.
 #pragma once
 #include <cstdint>
 #include <string>

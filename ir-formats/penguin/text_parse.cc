@@ -72,7 +72,8 @@ class Parser {
 
   /// name or "name", then #id when the name is not unique. `key` is the spelling as a map key.
   Status parse_reference(std::string& name, std::string& key) {
-    if (in_.peek().kind != Token::Kind::Word && in_.peek().kind != Token::Kind::String) return in_.fail("a name");
+    if (in_.peek().kind != Token::Kind::Word && in_.peek().kind != Token::Kind::String)
+      return in_.fail("a name");
     name = key = in_.next().text;
     if (!in_.take("#")) return Status::ok();
     int64_t id = 0;
@@ -100,7 +101,8 @@ class Parser {
     NCC_TRY(in_.expect(":"));
     int64_t extent = 0;
     NCC_TRY(in_.read_int(extent));
-    return extent == function_->axes[out].extent ? Status::ok() : in_.fail("the axis's declared extent before this");
+    return extent == function_->axes[out].extent ? Status::ok()
+                                                 : in_.fail("the axis's declared extent before this");
   }
 
   Status parse_loc(SourceLoc& loc) {
@@ -142,7 +144,8 @@ class Parser {
     std::string key;
     NCC_TRY(parse_reference(tensor.name, key));
     const TensorId id = static_cast<TensorId>(function_->tensors.size() - 1);
-    if (!tensors_.emplace(key, id).second) return in_.fail(fmt::format("a new tensor name before this, not '{}',", key));
+    if (!tensors_.emplace(key, id).second)
+      return in_.fail(fmt::format("a new tensor name before this, not '{}',", key));
     NCC_TRY(in_.expect(":"));
     NCC_TRY(parse_shape(tensor.dtype, tensor.shape));
     while (in_.peek().kind == Token::Kind::Word && !in_.is("at")) {
@@ -254,7 +257,8 @@ class Parser {
 
   Status parse_tensor_op(Inst& inst) {
     NCC_TRY(parse_name("tensor op", inst.op, from_name<TensorOp>));
-    if (inst.op != TensorOp::Contract) NCC_TRY(parse_name("function", inst.function, from_name<ScalarFunction>));
+    if (inst.op != TensorOp::Contract)
+      NCC_TRY(parse_name("function", inst.function, from_name<ScalarFunction>));
     if (in_.is("(")) NCC_TRY(parse_attributes(inst));
     NCC_TRY(parse_operand(inst.result));
     NCC_TRY(in_.expect("="));
@@ -350,8 +354,9 @@ class Parser {
 
   Status parse_axes() {
     std::string key;
-    while (in_.peek().kind == Token::Kind::String ||
-           (in_.peek().kind == Token::Kind::Word && !in_.is("axes") && !in_.is("tensor") && !in_.is("inputs"))) {
+    while (
+        in_.peek().kind == Token::Kind::String ||
+        (in_.peek().kind == Token::Kind::Word && !in_.is("axes") && !in_.is("tensor") && !in_.is("inputs"))) {
       Axis& axis = function_->axes.emplace_back();
       NCC_TRY(parse_reference(axis.name, key));
       NCC_TRY(in_.expect("="));

@@ -27,7 +27,8 @@ std::string scalar_text(Dtype dtype, uint64_t bits) {
   const std::string_view type = ncc::info(dtype).hlo;
   if (is_float(dtype)) {
     const double value = load_as_double(dtype, &bits);
-    if (std::isfinite(value)) return fmt::format("{}({})", type, value);
+    if (std::isfinite(value) && dtype == Dtype::F64) return fmt::format("{}({})", type, value);
+    if (std::isfinite(value)) return fmt::format("{}({})", type, static_cast<float>(value));
   } else if (!is_complex(dtype)) {
     return fmt::format("{}({})", type, load_as_int64(dtype, &bits));
   }
@@ -57,7 +58,8 @@ class Printer {
       out_ += fmt::format(" {}={}", axis_names_[i], function_.axes[i].extent);
     }
     if (!function_.axes.empty()) out_ += "\n";
-    for (size_t i = 0; i < function_.tensors.size(); ++i) out_ += print(function_.tensors[i], tensor_names_[i]);
+    for (size_t i = 0; i < function_.tensors.size(); ++i)
+      out_ += print(function_.tensors[i], tensor_names_[i]);
     out_ += "  inputs" + tensor_list(function_.inputs) + "\n";
     out_ += "  outputs" + tensor_list(function_.outputs) + "\n";
     print(function_.body, 1);
@@ -94,7 +96,8 @@ class Printer {
     std::string text = fmt::format("  tensor {}: {}", name, shape_text(tensor.dtype, tensor.shape));
     if (tensor.role != Role::Internal) text += fmt::format(" {}", penguin::name(tensor.role));
     if (tensor.io_index >= 0) text += fmt::format(" io {}", tensor.io_index);
-    if (tensor.const_offset >= 0) text += fmt::format(" offset {} hash {}", tensor.const_offset, quote(tensor.const_hash));
+    if (tensor.const_offset >= 0)
+      text += fmt::format(" offset {} hash {}", tensor.const_offset, quote(tensor.const_hash));
     if (tensor.space != Space::Unplaced) text += fmt::format(" {}", penguin::name(tensor.space));
     if (tensor.scope != kNone) text += " scope " + axis_name(tensor.scope);
     if (tensor.alias_of != kNone) text += " alias " + tensor_names_[tensor.alias_of];
@@ -113,18 +116,24 @@ class Printer {
   static std::string attribute_text(const Inst& inst) {
     const TensorAttributes& a = inst.attributes;
     switch (inst.function) {
-      case ScalarFunction::Compare: return fmt::format("({}{})", penguin::name(a.comparison), a.total_order ? " total_order" : "");
+      case ScalarFunction::Compare:
+        return fmt::format("({}{})", penguin::name(a.comparison), a.total_order ? " total_order" : "");
       case ScalarFunction::Alu:
-      case ScalarFunction::Int32: return fmt::format("({})", isa::name(a.alu));
-      case ScalarFunction::Activation: return fmt::format("({})", isa::name(a.activation));
-      case ScalarFunction::ReducePrecision: return fmt::format("({} {})", a.exponent_bits, a.mantissa_bits);
-      default: return "";
+      case ScalarFunction::Int32:
+        return fmt::format("({})", isa::name(a.alu));
+      case ScalarFunction::Activation:
+        return fmt::format("({})", isa::name(a.activation));
+      case ScalarFunction::ReducePrecision:
+        return fmt::format("({} {})", a.exponent_bits, a.mantissa_bits);
+      default:
+        return "";
     }
   }
 
   std::string print_tensor_op(const Inst& inst) const {
     std::string text = fmt::format("{}", penguin::name(inst.op));
-    if (inst.op != TensorOp::Contract) text += fmt::format(" {}{}", penguin::name(inst.function), attribute_text(inst));
+    if (inst.op != TensorOp::Contract)
+      text += fmt::format(" {}{}", penguin::name(inst.function), attribute_text(inst));
     text += " " + print(inst.result) + " =";
     for (size_t i = 0; i < inst.operands.size(); ++i) text += (i > 0 ? ", " : " ") + print(inst.operands[i]);
     if (!inst.axes.empty()) text += " for";
@@ -139,9 +148,11 @@ class Printer {
   std::string print(const bir::Operand& operand) const {
     if (operand.kind == bir::OperandKind::Immediate)
       return fmt::format("imm {}(0x{:x})", ncc::info(operand.dtype).hlo, operand.bits);
-    std::string text = fmt::format("{}({}, {}", tensor_names_[operand.set], print(operand.partition_expr), print(operand.offset_expr));
+    std::string text = fmt::format("{}({}, {}", tensor_names_[operand.set], print(operand.partition_expr),
+                                   print(operand.offset_expr));
     text += fmt::format(" : {}", ncc::info(operand.dtype).hlo);
-    for (int i = 0; i < operand.rank; ++i) text += fmt::format(" {}*{}", operand.ap[i].count, operand.ap[i].step);
+    for (int i = 0; i < operand.rank; ++i)
+      text += fmt::format(" {}*{}", operand.ap[i].count, operand.ap[i].step);
     return text + ")";
   }
 
@@ -165,7 +176,8 @@ class Printer {
         continue;
       }
       if (stmt.kind == Stmt::Kind::Loop)
-        out_ += fmt::format("{}loop {}:{} {{\n", indent, axis_name(stmt.axis), function_.axes[stmt.axis].extent);
+        out_ +=
+            fmt::format("{}loop {}:{} {{\n", indent, axis_name(stmt.axis), function_.axes[stmt.axis].extent);
       else
         out_ += fmt::format("{}{} {{\n", indent, stmt.kind == Stmt::Kind::If ? "if" : "while");
       print(stmt.body, depth + 1);
@@ -185,8 +197,8 @@ class Printer {
 std::string print(const IoBinding& binding, const char* keyword, const Function& main) {
   const Tensor& tensor = main.tensors[binding.tensor];
   return fmt::format("{} {} {} tensor {} {} conversion {}\n", keyword, quote(binding.name),
-                     shape_text(binding.declared_dtype, binding.declared_shape), binding.tensor, quote(tensor.name),
-                     binding.conversion);
+                     shape_text(binding.declared_dtype, binding.declared_shape), binding.tensor,
+                     quote(tensor.name), binding.conversion);
 }
 
 }  // namespace

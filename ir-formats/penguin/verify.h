@@ -5,8 +5,8 @@
 
 namespace ncc::penguin {
 
-/// The level is told from the statements: any tile-level instruction makes a function tile level. EPEN001 names function and
-/// statement, with the user's op.
+/// The level is told from the statements: any tile-level instruction makes a function tile level. EPEN001
+/// names function and statement, with the user's op.
 Status verify(const Module& module);
 Status verify_tensor_level(const Module& module, const Function& function);
 Status verify_tile_level(const Module& module, const Function& function);

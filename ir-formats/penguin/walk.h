@@ -4,7 +4,8 @@
 
 namespace ncc::penguin {
 
-/// Calls visit(inst) for every instruction, outer statements before inner ones. `Statements` is (const) std::vector<Stmt>.
+/// Calls visit(inst) for every instruction, outer statements before inner ones. `Statements` is (const)
+/// std::vector<Stmt>.
 template <class Statements, class Visit>
 void walk(Statements& body, Visit&& visit) {
   for (auto& stmt : body) {

@@ -1,4 +1,5 @@
-// Framing of the binary form: a magic that no other file of the pipeline starts with, then the protobuf message.
+// Framing of the binary form: a magic that no other file of the pipeline starts with, then the protobuf
+// message.
 #pragma once
 #include <cstdint>
 #include <string_view>
