@@ -76,6 +76,7 @@ Status check_before_start(const Plan& plan, Host& host) {
   for (const Job& job : plan.jobs)
     if (job.executable.empty() && job.skip_reason.empty())
       return error(Code::EDRV001, job.tool, job.name, searched_folders(), job.tool);
+  if (plan.output == plan.model) return error(Code::EARG001, std::string("--output would replace the model"));
   return plan.output.empty() ? Status::ok() : check_publishable(plan.output);
 }
 

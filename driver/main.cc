@@ -1,5 +1,8 @@
 // neuron-driver: the user's front end. Plans the jobs of a compile and runs them; hands the other subcommands
 // to their tools.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -8,6 +11,9 @@
 #include "driver/command_line.h"
 
 int main(int argc, char** argv) {
+  // Closed standard streams become /dev/null, so that no file of ours is ever taken for one.
+  for (int fd = 0; fd <= 2; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return 70;
   try {
     return ncc::driver::run_command_line({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {

@@ -14,6 +14,7 @@ constexpr std::array<int, 3> kInterrupts = {SIGINT, SIGTERM, SIGHUP};
 struct SignalGate::Saved {
   sigset_t mask;
   std::array<struct sigaction, kInterrupts.size()> actions;
+  struct sigaction pipe_action;
 };
 
 SignalGate::SignalGate() : saved_(new Saved) {
@@ -27,6 +28,10 @@ SignalGate::SignalGate() : saved_(new Saved) {
     sigaddset(&held, kInterrupts[i]);
     sigaction(kInterrupts[i], &normal, &saved_->actions[i]);
   }
+  // A reader that goes away (a pager, a closed terminal) must not end us half-way: writes to it just fail.
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignored, &saved_->pipe_action);
   sigprocmask(SIG_BLOCK, &held, &saved_->mask);
   fd_ = ::signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -36,6 +41,7 @@ SignalGate::~SignalGate() {
   if (fd_ >= 0) ::close(fd_);
   sigprocmask(SIG_SETMASK, &saved_->mask, nullptr);
   for (size_t i = 0; i < kInterrupts.size(); ++i) sigaction(kInterrupts[i], &saved_->actions[i], nullptr);
+  sigaction(SIGPIPE, &saved_->pipe_action, nullptr);
   delete saved_;
 }
 
@@ -46,6 +52,9 @@ int SignalGate::interrupted() {
   return interrupted_;
 }
 
-void SignalGate::restore_in_child() const { sigprocmask(SIG_SETMASK, &saved_->mask, nullptr); }
+void SignalGate::restore_in_child() const {
+  sigaction(SIGPIPE, &saved_->pipe_action, nullptr);
+  sigprocmask(SIG_SETMASK, &saved_->mask, nullptr);
+}
 
 }  // namespace ncc::process

@@ -272,6 +272,23 @@ compile --state s.json
 exits 1
 says "[NCC_EDRV011]"
 
+start "nobody reads the output"
+fake hlo2penguin 'for i in 1 2 3 4 5; do echo warning $i >&2; done; for f in penguin.pb constants.bin hlo_module.pb hlo_metrics.json; do echo x >$f; done'
+(cd "$launch" && "$bin/neuron-driver" compile m.pb --verbose=debug 2>&1 | true)
+check "publishes all the same" test -s "$launch/file.neff"
+leaves_no_work_folder
+
+start "closed standard streams"
+(cd "$launch" && "$bin/neuron-driver" compile m.pb >&- 2>&- <&-)
+status=$?
+exits 0
+check "publishes" grep -qx neff "$launch/file.neff"
+
+start "the output would replace the model"
+compile -o m.pb
+exits 1
+check "the model is untouched" grep -qx model "$launch/m.pb"
+
 start "progress dots"
 compile --verbose=35
 exits 0

@@ -1,0 +1,57 @@
+#!/bin/sh
+# What users, tests and benchmarks rely on beyond right numbers.
+#   contracts.sh BIN_DIR DATA_FOLDER
+set -u
+bin=$1
+data=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+failed=0
+check() { # check WHAT COMMAND...
+  what=$1
+  shift
+  if ! "$@" >out 2>&1; then
+    failed=$((failed + 1))
+    echo "FAILED: $what"
+    sed 's/^/  /' out
+  fi
+}
+driver=$bin/neuron-driver
+case=$data/mlp
+value() { sed -n "s/^.*\"$1\": *\([0-9.eE+-]*\).*$/\1/p" "$2" | head -1; }
+
+check "compile" "$driver" compile "$case/model.mlir" --temp-dir work -o first.neff
+check "compile again" "$driver" compile "$case/model.mlir" -o second.neff
+check "the same model gives the same bytes" cmp first.neff second.neff
+
+# Restarting at any job gives the same bytes as the whole.
+for job in Frontend WalrusDriver Kelper; do
+  check "restart from $job" "$driver" compile --state work/state.json --from-job $job -o "from_$job.neff"
+  check "restart from $job gives the same bytes" cmp first.neff "from_$job.neff"
+done
+
+# A NEFF needs nothing beside it.
+mkdir elsewhere
+mv second.neff elsewhere/
+rm -rf work
+run() { "$driver" run elsewhere/second.neff "$@"; }
+check "run a moved NEFF" run --inputs "$case/inputs" --expect "$case/expected" --rtol 1e-4 --atol 1e-5 --report full.json
+check "run without data" run --timing-only --report timing.json
+check "timing-only agrees to the nanosecond" test "$(value time_ns full.json)" = "$(value time_ns timing.json)"
+for key in time_ns roofline_ns efficiency pe_utilization hbm_utilization engines dma scratch_bytes instructions; do
+  check "the report has $key" grep -q "\"$key\"" full.json
+done
+check "neff-info" "$driver" neff-info elsewhere/second.neff
+check "neff-info --disassemble" "$driver" neff-info --disassemble elsewhere/second.neff
+check "list-operators" sh -c "'$driver' list-operators --framework XLA | grep -q dot"
+
+# A verified compile checks itself; wrong expectations are a mismatch, status 2.
+check "verified compile" "$driver" compile "$case/model.mlir" --verify --inputs "$case/inputs" -o verified.neff
+mkdir wrong
+cp "$case/inputs/004.npy" wrong/000.npy 2>/dev/null
+run --inputs "$case/inputs" --expect wrong >out 2>&1
+status=$?
+check "wrong expectations end with status 1 or 2, not $status" test $status = 1 -o $status = 2
+
+[ $failed = 0 ]
