@@ -503,12 +503,12 @@ Status check_reserved(std::span<const std::byte, kBundleBytes> bundle, Opcode op
 
 }  // namespace
 
-Result<MachineInst> decode(std::span<const std::byte, kBundleBytes> bundle, Engine engine,
-                           const WireContext& context) {
+Status decode(std::span<const std::byte, kBundleBytes> bundle, Engine engine, const WireContext& context,
+              MachineInst& inst) {
   const int generation = context.generation;
   if (generation < kFirstGeneration || generation > kLastGeneration)
     return error(Code::EISA001, fmt::format("generation {} is unknown", generation));
-  MachineInst inst;
+  inst = MachineInst{};
   inst.engine = engine;
   const auto byte = static_cast<uint8_t>(bundle[0]);
   inst.opcode = opcode_from_byte(byte);
@@ -519,7 +519,7 @@ Result<MachineInst> decode(std::span<const std::byte, kBundleBytes> bundle, Engi
     inst.opcode = Opcode::TensorTensorInt32;
   if (inst.opcode == Opcode::Opaque) {
     inst.opaque_byte = byte;
-    return inst;
+    return Status::ok();
   }
   if (!is_legal(inst.opcode, engine, generation) || wire_byte(inst.opcode, generation) != byte)
     return error(Code::EISA001, fmt::format("engine {} of generation {} has no instruction 0x{:02X} ({})",
@@ -529,7 +529,14 @@ Result<MachineInst> decode(std::span<const std::byte, kBundleBytes> bundle, Engi
   NCC_TRY(check_reserved(bundle, inst.opcode, generation));
   Unpacker unpacker(inst, context, bundle.data());
   for (const Field& field : fields_of(inst.opcode, generation)) NCC_TRY(unpacker.take(field));
-  NCC_TRY(unpacker.finish());
+  return unpacker.finish();
+}
+
+Result<MachineInst> decode(std::span<const std::byte, kBundleBytes> bundle, Engine engine,
+                           const WireContext& context) {
+  Result<MachineInst> inst{MachineInst{}};
+  const Status status = decode(bundle, engine, context, inst.value());
+  if (!status.is_ok()) return status;
   return inst;
 }
 

@@ -80,13 +80,12 @@ Status read_stream(const FileSource& source, Engine engine, const WireContext& c
     return error(Code::EISA001,
                  fmt::format("{} has {} bytes, not a multiple of 64", stream_file(engine), bytes.size()));
   std::vector<MachineInst>& stream = program.stream(engine);
-  stream.reserve(bytes.size() / kBundleBytes);
-  for (size_t at = 0; at < bytes.size(); at += kBundleBytes) {
-    const auto* first = reinterpret_cast<const std::byte*>(bytes.data() + at);
-    Result<MachineInst> inst =
-        decode(std::span<const std::byte, kBundleBytes>(first, kBundleBytes), engine, context);
-    if (!inst.is_ok()) return at_bundle(inst.status(), engine, at / kBundleBytes);
-    stream.push_back(inst.take());
+  stream.resize(bytes.size() / kBundleBytes);
+  for (size_t i = 0; i < stream.size(); ++i) {
+    const auto* first = reinterpret_cast<const std::byte*>(bytes.data() + i * kBundleBytes);
+    const std::span<const std::byte, kBundleBytes> bundle(first, kBundleBytes);
+    const Status status = decode(bundle, engine, context, stream[i]);
+    if (!status.is_ok()) return at_bundle(status, engine, i);
   }
   return Status::ok();
 }

@@ -34,6 +34,10 @@ Status encode(const MachineInst& inst, const WireContext& context, std::span<std
 Result<MachineInst> decode(std::span<const std::byte, kBundleBytes> bundle, Engine engine,
                            const WireContext& context);
 
+/// The same in place, for long streams.
+Status decode(std::span<const std::byte, kBundleBytes> bundle, Engine engine, const WireContext& context,
+              MachineInst& inst);
+
 /// Rules of an instruction that are not a matter of packing (spec/isa.md §9): memories an engine reaches,
 /// equal element counts, address ranges, dtypes of integer operations. EISA001.
 Status check(const MachineInst& inst, int generation);
