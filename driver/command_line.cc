@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "common/diag/suggest.h"
+#include "common/tool/report.h"
 #include "driver/compile.h"
 #include "driver/options.h"
 #include "driver/tool_path.h"
@@ -31,11 +32,6 @@ const std::vector<Subcommand>& all_subcommands() {
 #include "driver/subcommands.def"
   };
   return rows;
-}
-
-int report(const Status& status) {
-  fmt::print(stderr, "{}\n", status.diagnostic().to_string());
-  return status.diagnostic().exit_status();
 }
 
 void print_help(int level) {
@@ -86,7 +82,7 @@ int become_tool(const Subcommand& subcommand, const std::vector<std::string>& ar
   }
   if (path.empty()) path = find_tool(subcommand.tool);
   if (path.empty())
-    return report(
+    return report_failure(
         error(Code::EDRV001, subcommand.tool, subcommand.name, searched_folders(), subcommand.tool));
   if (!subcommand.leading.empty()) {
     // list-operators: the one framework there is needs no telling.
@@ -99,7 +95,7 @@ int become_tool(const Subcommand& subcommand, const std::vector<std::string>& ar
   for (std::string& word : rest) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execv(path.c_str(), argv.data());
-  return report(error(Code::EDRV002, path, subcommand.name, std::string(std::strerror(errno))));
+  return report_failure(error(Code::EDRV002, path, subcommand.name, std::string(std::strerror(errno))));
 }
 
 }  // namespace
@@ -123,7 +119,8 @@ int run_command_line(const std::vector<std::string>& args) {
     if (anywhere("--help-hidden")) return print_help(1), 0;
     if (anywhere("--help") || anywhere("-h")) return print_help(0), 0;
   }
-  if (position == args.size()) return report(error(Code::EARG001, std::string("no subcommand is given")));
+  if (position == args.size())
+    return report_failure(error(Code::EARG001, std::string("no subcommand is given")));
 
   std::vector<std::string> names;
   for (const Subcommand& row : all_subcommands()) {
@@ -134,10 +131,10 @@ int run_command_line(const std::vector<std::string>& args) {
     rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(position));
     std::error_code failure;
     const std::string launch_dir = std::filesystem::current_path(failure).string();
-    if (failure) return report(error(Code::EFIL001, std::string("."), failure.message()));
+    if (failure) return report_failure(error(Code::EFIL001, std::string("."), failure.message()));
     return run_compile(rest, launch_dir);
   }
-  return report(
+  return report_failure(
       error(Code::EDRV010, std::string("subcommand"), args[position], closest_name(args[position], names)));
 }
 

@@ -1,10 +1,12 @@
 #include "driver/compile.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "common/files/files.h"
 #include "common/log/log.h"
+#include "common/tool/report.h"
 #include "driver/host.h"
 #include "driver/plan.h"
 #include "driver/runner.h"
@@ -17,11 +19,6 @@ namespace {
 constexpr const char* kRoot = "root";
 constexpr const char* kLog = "log-neuron-cc.txt";
 constexpr const char* kMetrics = "global_metric_store.json";
-
-int report(const Status& status) {
-  fmt::print(stderr, "{}\n", status.diagnostic().to_string());
-  return status.diagnostic().exit_status();
-}
 
 /// The options of an earlier compile, out of its state.json (a path, or the JSON text itself).
 Result<std::vector<std::string>> argv_of_state(const std::string& state, const std::string& launch_dir) {
@@ -89,11 +86,11 @@ class Compile {
 
   int run() {
     Result<WorkDir> opened = WorkDir::open(plan_.work_dir, options_.launch_dir());
-    if (!opened.is_ok()) return report(opened.status());
+    if (!opened.is_ok()) return report_failure(opened.status());
     WorkDir& work_dir = opened.value();
     const std::string log_path = work_dir.path() + "/" + kLog;
     if (const Status status = logger_.open_file(log_path, file_level_); !status.is_ok())
-      return report(status);
+      return report_failure(status);
     announce(work_dir);
 
     Outcome outcome = run_plan(plan_, {work_dir.path(), options_.to_argv(), options_}, host_, logger_);
@@ -134,7 +131,8 @@ class Compile {
     copy_beside_user(work_dir.path() + "/" + kLog, options_.text(Opt::logfile));
     if (!keep) work_dir.remove();
     logger_.end_dots();
-    if (logger_.shows_dots()) fmt::print("Compiler status {}\n", outcome.failure.failed() ? "ERROR" : "PASS");
+    if (logger_.shows_dots())
+      std::puts(outcome.failure.failed() ? "Compiler status ERROR" : "Compiler status PASS");
   }
 
   void copy_beside_user(const std::string& from, const std::string& to) {
@@ -161,24 +159,25 @@ Result<log::Verbosity> verbosity(const Options& options, Opt id) {
 
 int run_compile(const std::vector<std::string>& args, const std::string& launch_dir) {
   Result<Options> options = resolve_options(args, launch_dir);
-  if (!options.is_ok()) return report(options.status());
+  if (!options.is_ok()) return report_failure(options.status());
   const Result<log::Verbosity> console = verbosity(options.value(), Opt::verbose);
-  if (!console.is_ok()) return report(console.status());
+  if (!console.is_ok()) return report_failure(console.status());
   const Result<log::Verbosity> file = verbosity(options.value(), Opt::logfile_verbose);
-  if (!file.is_ok()) return report(file.status());
+  if (!file.is_ok()) return report_failure(file.status());
   Result<Registry> registry = resolve_registry(options.value());
-  if (!registry.is_ok()) return report(registry.status());
+  if (!registry.is_ok()) return report_failure(registry.status());
   const Result<Plan> plan = plan_compile(options.value(), registry.value(), find_tool);
-  if (!plan.is_ok()) return report(plan.status());
+  if (!plan.is_ok()) return report_failure(plan.status());
 
   // From here on the plan is final: what follows only executes it.
   process::SignalGate gate;
   PosixHost host(gate);
   if (options->flag(Opt::dry_run)) {
-    fmt::print("{}", print_plan(plan.value()));
+    std::fputs(print_plan(plan.value()).c_str(), stdout);
     return 0;
   }
-  if (const Status ready = check_before_start(plan.value(), host); !ready.is_ok()) return report(ready);
+  if (const Status ready = check_before_start(plan.value(), host); !ready.is_ok())
+    return report_failure(ready);
   log::Logger logger(console.value());
   return Compile(options.value(), plan.value(), host, logger, file->level).run();
 }

@@ -7,7 +7,7 @@
 #include <exception>
 #include <new>
 
-#include "common/diag/status.h"
+#include "common/tool/report.h"
 #include "driver/command_line.h"
 
 int main(int argc, char** argv) {
@@ -20,9 +20,7 @@ int main(int argc, char** argv) {
     std::fputs("[ERROR] out of memory\n", stderr);
     return 137;
   } catch (const std::exception& failure) {
-    const ncc::Status status =
-        ncc::error(ncc::Code::EINT901, std::string("neuron-driver"), std::string(failure.what()));
-    fmt::print(stderr, "{}\n", status.diagnostic().to_string());
-    return status.diagnostic().exit_status();
+    return ncc::report_failure(
+        ncc::error(ncc::Code::EINT901, std::string("neuron-driver"), std::string(failure.what())));
   }
 }

@@ -34,6 +34,13 @@ Level round_up(int value) {
   return Level::Off;
 }
 
+/// fmt::print without its exception: output that nobody takes any more is lost, not an error.
+template <class... Args>
+void put(std::FILE* to, fmt::format_string<Args...> pattern, Args&&... args) {
+  const std::string text = fmt::format(pattern, std::forward<Args>(args)...);
+  std::fwrite(text.data(), 1, text.size(), to);
+}
+
 }  // namespace
 
 std::optional<Verbosity> parse_verbosity(std::string_view text) {
@@ -84,16 +91,16 @@ void Logger::close_file() {
 
 void Logger::write_to_file(Level level, std::string_view source, std::string_view message) {
   if (file_ == nullptr || level < file_level_) return;
-  fmt::print(file_, "{} {} {} [{}]: {}\n", timestamp(), name(level), ::getpid(), source, message);
+  put(file_, "{} {} {} [{}]: {}\n", timestamp(), name(level), ::getpid(), source, message);
 }
 
 void Logger::write(Level level, std::string_view source, std::string_view message) {
   write_to_file(level, source, message);
   if (level < console_.level || console_.progress_dots) return;
   if (console_.level >= Level::User)
-    fmt::print(stdout, "{} {}\n", timestamp(), message);
+    put(stdout, "{} {}\n", timestamp(), message);
   else
-    fmt::print(stdout, "{} {} {} [{}]: {}\n", timestamp(), name(level), ::getpid(), source, message);
+    put(stdout, "{} {} {} [{}]: {}\n", timestamp(), name(level), ::getpid(), source, message);
   std::fflush(stdout);
 }
 
@@ -102,9 +109,9 @@ void Logger::write_raw_error(std::string_view source, std::string_view line) {
   end_dots();
   if (console_.level == Level::Off) return;
   if (::isatty(STDERR_FILENO) != 0)
-    fmt::print(stderr, "\x1b[31m{}\x1b[0m\n", line);
+    put(stderr, "\x1b[31m{}\x1b[0m\n", line);
   else
-    fmt::print(stderr, "{}\n", line);
+    put(stderr, "{}\n", line);
 }
 
 void Logger::dot() {

@@ -4,17 +4,14 @@
 #include <cstdio>
 #include <new>
 
+#include "common/tool/report.h"
+
 namespace ncc {
 namespace {
 
 constexpr int kExitUsage = 1;
 constexpr int kExitInternal = 70;
 constexpr int kExitOutOfMemory = 137;  // maps like a SIGKILL from the kernel's out-of-memory killer
-
-int report(const Status& status) {
-  fmt::print(stderr, "{}\n", status.diagnostic().to_string());
-  return status.diagnostic().exit_status();
-}
 
 }  // namespace
 
@@ -29,19 +26,19 @@ int tool_main(const ToolInfo& tool, int argc, char** argv, const std::function<v
     return app.exit(help);
   } catch (const CLI::ParseError& bad) {
     if (bad.get_exit_code() == 0) return app.exit(bad);
-    report(error(Code::EARG001, std::string(bad.what())));
+    report_failure(error(Code::EARG001, std::string(bad.what())));
     return kExitUsage;
   }
   try {
     const Status status = run();
     if (std::fflush(stdout) != 0 && status.is_ok())
-      return report(error(Code::EFIL002, "standard output", "write failed"));
-    return status.is_ok() ? 0 : report(status);
+      return report_failure(error(Code::EFIL002, "standard output", "write failed"));
+    return status.is_ok() ? 0 : report_failure(status);
   } catch (const std::bad_alloc&) {
     std::fputs("[ERROR] out of memory\n", stderr);
     return kExitOutOfMemory;
   } catch (const std::exception& failure) {
-    return report(error(Code::EINT901, tool.name, std::string(failure.what())));
+    return report_failure(error(Code::EINT901, tool.name, std::string(failure.what())));
   }
   return kExitInternal;
 }
