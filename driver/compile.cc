@@ -111,7 +111,7 @@ class Compile {
   void publish_result(const WorkDir& work_dir, Outcome& outcome) {
     const std::string neff = work_dir.path() + "/" + plan_.neff;
     const int64_t size = host_.file_size(neff);
-    outcome.failure = explain_status(publish(neff, plan_.output));
+    outcome.failure = explain_status(publish(neff, plan_.output, Durability::Durable));
     if (outcome.failure.failed()) return logger_.write_raw_error(kRoot, outcome.failure.headline);
     const std::string wrapped = work_dir.path() + "/wrapped_neff.hlo";
     if (host_.file_size(wrapped) > 0) copy_beside_user(wrapped, options_.launch_dir() + "/wrapped_neff.hlo");
@@ -136,7 +136,7 @@ class Compile {
   }
 
   void copy_beside_user(const std::string& from, const std::string& to) {
-    if (const Status status = publish(from, to); !status.is_ok())
+    if (const Status status = publish(from, to, Durability::Convenience); !status.is_ok())
       logger_.write(log::Level::Info, kRoot, status.diagnostic().to_string());
   }
 

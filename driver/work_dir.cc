@@ -106,7 +106,7 @@ void WorkDir::remove() {
   fs::remove_all(path_, ignored);
 }
 
-Status publish(const std::string& from, const std::string& to) {
+Status publish(const std::string& from, const std::string& to, Durability durability) {
   const OpenFile source{::open(from.c_str(), O_RDONLY | O_CLOEXEC)};
   if (source.fd < 0) return error(Code::EFIL001, from, std::string(std::strerror(errno)));
   if (is_special_file(to)) {
@@ -120,7 +120,8 @@ Status publish(const std::string& from, const std::string& to) {
     const OpenFile sink{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
     if (sink.fd < 0) return write_failure(to, errno);
     status = copy_bytes(source.fd, sink.fd, from, to);
-    if (status.is_ok() && ::fsync(sink.fd) != 0) status = write_failure(to, errno);
+    if (status.is_ok() && durability == Durability::Durable && ::fsync(sink.fd) != 0)
+      status = write_failure(to, errno);
   }
   if (status.is_ok() && ::rename(temporary.c_str(), to.c_str()) != 0) status = write_failure(to, errno);
   if (!status.is_ok()) ::unlink(temporary.c_str());

@@ -1,6 +1,7 @@
 // The folder that a compile works in: fresh or given, locked against a second compile, removed or kept at the
 // end; and publishing, the only way anything leaves it. Source: spec/driver.md §4.6, DESIGN §14 H6.
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "common/diag/status.h"
@@ -28,9 +29,12 @@ class WorkDir {
   int lock_ = -1;
 };
 
-/// Copies `from` to the final name `to`: temporary beside it, fsync, rename. When `to` is a device or pipe it
-/// is written into. EFIL002, or EDRV009 when the disk is full.
-Status publish(const std::string& from, const std::string& to);
+/// Results survive a power cut once published; copies of logs and metrics need not, and are not waited for.
+enum class Durability : uint8_t { Durable, Convenience };
+
+/// Copies `from` to the final name `to`: temporary beside it, fsync when durable, rename. When `to` is a
+/// device or pipe it is written into. EFIL002, or EDRV009 when the disk is full.
+Status publish(const std::string& from, const std::string& to, Durability durability);
 
 /// Finds out before any work whether `publish` to this path can succeed. EFIL002.
 Status check_publishable(const std::string& to);

@@ -1,0 +1,40 @@
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "common/diag/status.h"
+
+namespace ncc {
+namespace {
+
+size_t count_slots(std::string_view pattern) {
+  size_t slots = 0;
+  for (size_t at = pattern.find("{}"); at != std::string_view::npos; at = pattern.find("{}", at + 2)) ++slots;
+  return slots;
+}
+
+TEST_CASE("every diagnostic formats, says what to do and has a name of its own", "[diag]") {
+  std::set<std::string_view> names;
+  for (const CodeInfo& row : all_codes()) {
+    INFO(row.name);
+    CHECK(names.insert(row.name).second);
+    CHECK_FALSE(row.advice.empty());
+    CHECK_FALSE(row.cause.ends_with('.'));
+    CHECK_FALSE(row.advice.ends_with('.'));
+    const std::string a = "a";
+    const size_t slots = count_slots(row.cause) + count_slots(row.advice);
+    REQUIRE(slots <= 6);
+    const Diagnostic what = error(row.code, a, a, a, a, a, a).diagnostic();
+    CHECK(what.to_string().find("{}") == std::string::npos);
+    const int status = what.exit_status();
+    CHECK((status == 1 || status == 2 || status == 70));
+  }
+}
+
+TEST_CASE("the location of the user's op stands before its diagnostic", "[diag]") {
+  const SourceLoc loc{"jit(f)/add", "model.py", 7};
+  CHECK(error(Code::EARG001, std::string("x")).with_loc(loc).diagnostic().to_string() ==
+        "at jit(f)/add (model.py:7)\n[ERROR] [NCC_EARG001] x - see --help");
+}
+
+}  // namespace
+}  // namespace ncc
