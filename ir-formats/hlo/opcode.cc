@@ -49,6 +49,8 @@ std::optional<Opcode> opcode_from_mlir(std::string_view name) {
     for (const OpInfo& row : kRows) {
       if (!row.mlir.empty()) map->emplace(row.mlir, row.opcode);
     }
+    // Moved to StableHLO since; older texts have it here.
+    map->emplace("chlo.tan", Opcode::Tan);
     return map;
   }();
   const auto found = index->find(name);

@@ -106,6 +106,15 @@ Status check_call_graph(const Module& module) {
   return Status::ok();
 }
 
+// A stated comparison type that is the operand type's own is the default one: one spelling for one meaning.
+void normalise_compare(Instruction* inst) {
+  const Dtype dtype = inst->operand_shape(0).dtype;
+  const CompareType own = is_signed_int(dtype)                   ? CompareType::Signed
+                          : is_float(dtype) || is_complex(dtype) ? CompareType::Float
+                                                                 : CompareType::Unsigned;
+  if (inst->compare_type == own) inst->compare_type = CompareType::Default;
+}
+
 // Layouts promised to the caller: shapes must agree with the entry's own, but for layouts.
 Status finish_entry_layout(Module* module) {
   const Computation& entry = *module->entry();
@@ -141,7 +150,12 @@ Status check_structure(const Module& module) {
 
 Status finish_module(Module* module) {
   NCC_TRY(check_structure(*module));
-  for (const auto& computation : module->computations()) NCC_TRY(computation->sort());
+  for (const auto& computation : module->computations()) {
+    NCC_TRY(computation->sort());
+    for (const auto& inst : computation->instructions()) {
+      if (inst->is(Opcode::Compare)) normalise_compare(inst.get());
+    }
+  }
   return finish_entry_layout(module);
 }
 

@@ -1,0 +1,280 @@
+// Dispatch by op name and the building blocks that all handlers share.
+#include <unordered_map>
+
+#include "ir-formats/hlo/import.h"
+#include "ir-formats/hlo/mlir_parser.h"
+#include "ir-formats/hlo/wire_names.h"
+
+namespace ncc::hlo::mlir {
+
+Importer::Handler Importer::handler_of(std::string_view name) {
+  using I = Importer;
+  static const auto* table = new std::unordered_map<std::string_view, Handler>{
+      {"stablehlo.compare", &I::compare},
+      {"stablehlo.reduce_precision", &I::reduce_precision},
+      {"stablehlo.constant", &I::constant_op},
+      {"chlo.constant", &I::constant_op},
+      {"stablehlo.iota", &I::iota},
+      {"stablehlo.reshape", &I::plain},
+      {"stablehlo.bitcast_convert", &I::plain},
+      {"stablehlo.select", &I::plain},
+      {"stablehlo.clamp", &I::plain},
+      {"stablehlo.broadcast_in_dim", &I::broadcast_in_dim},
+      {"stablehlo.broadcast", &I::broadcast_sizes},
+      {"stablehlo.transpose", &I::with_dims},
+      {"stablehlo.reverse", &I::with_dims},
+      {"stablehlo.concatenate", &I::with_dims},
+      {"stablehlo.get_dimension_size", &I::with_dims},
+      {"stablehlo.set_dimension_size", &I::with_dims},
+      {"stablehlo.slice", &I::slice},
+      {"stablehlo.pad", &I::pad},
+      {"stablehlo.dynamic_slice", &I::dynamic_slice},
+      {"stablehlo.dynamic_update_slice", &I::plain},
+      {"stablehlo.tuple", &I::tuple},
+      {"stablehlo.get_tuple_element", &I::get_tuple_element},
+      {"stablehlo.optimization_barrier", &I::optimization_barrier},
+      {"stablehlo.after_all", &I::plain},
+      {"stablehlo.create_token", &I::plain},
+      {"stablehlo.dot_general", &I::dot_general},
+      {"stablehlo.dot", &I::dot},
+      {"chlo.ragged_dot", &I::ragged_dot},
+      {"stablehlo.convolution", &I::convolution},
+      {"stablehlo.einsum", &I::einsum},
+      {"stablehlo.unary_einsum", &I::einsum},
+      {"stablehlo.reduce", &I::reduce},
+      {"stablehlo.reduce_window", &I::reduce_window},
+      {"stablehlo.select_and_scatter", &I::select_and_scatter},
+      {"stablehlo.sort", &I::sort},
+      {"stablehlo.map", &I::map},
+      {"chlo.scan", &I::scan},
+      {"chlo.top_k", &I::top_k},
+      {"stablehlo.gather", &I::gather},
+      {"stablehlo.scatter", &I::scatter},
+      {"stablehlo.torch_index_select", &I::torch_index_select},
+      {"stablehlo.fft", &I::fft},
+      {"stablehlo.cholesky", &I::cholesky},
+      {"stablehlo.triangular_solve", &I::triangular_solve},
+      {"stablehlo.batch_norm_inference", &I::batch_norm},
+      {"stablehlo.batch_norm_training", &I::batch_norm},
+      {"stablehlo.batch_norm_grad", &I::batch_norm},
+      {"stablehlo.rng", &I::rng},
+      {"stablehlo.rng_bit_generator", &I::rng_bit_generator},
+      {"stablehlo.while", &I::while_op},
+      {"stablehlo.if", &I::conditional},
+      {"stablehlo.case", &I::conditional},
+      {"func.call", &I::call},
+      {"stablehlo.custom_call", &I::custom_call},
+      {"stablehlo.composite", &I::composite},
+      {"sdy.mesh", &I::ignore},
+      {"sdy.sharding_constraint", &I::identity},
+      {"sdy.manual_computation", &I::manual_computation},
+      {"stablehlo.async_start", &I::async_start},
+      {"stablehlo.async_done", &I::plain},
+      {"stablehlo.all_gather", &I::collective},
+      {"stablehlo.all_reduce", &I::collective},
+      {"stablehlo.reduce_scatter", &I::collective},
+      {"stablehlo.all_to_all", &I::collective},
+      {"stablehlo.collective_permute", &I::collective},
+      {"stablehlo.collective_broadcast", &I::collective},
+      {"stablehlo.collective_reduce", &I::collective},
+      {"stablehlo.cross-replica-sum", &I::collective},
+      {"stablehlo.replica_id", &I::plain},
+      {"stablehlo.partition_id", &I::plain},
+      {"stablehlo.send", &I::host_transfer},
+      {"stablehlo.recv", &I::host_transfer},
+      {"stablehlo.infeed", &I::host_transfer},
+      {"stablehlo.outfeed", &I::host_transfer},
+      {"chlo.constant_like", &I::constant_like},
+      {"stablehlo.dynamic_broadcast_in_dim", &I::dynamic_broadcast_in_dim},
+      {"stablehlo.dynamic_reshape", &I::dynamic_reshape},
+      {"stablehlo.dynamic_iota", &I::dynamic_iota},
+      {"stablehlo.dynamic_pad", &I::dynamic_pad},
+      {"stablehlo.real_dynamic_slice", &I::real_dynamic_slice},
+      {"stablehlo.dynamic_gather", &I::dynamic_gather},
+      {"stablehlo.dynamic_conv", &I::dynamic_conv},
+  };
+  const auto found = table->find(name);
+  if (found != table->end()) return found->second;
+  if (name.starts_with("check.")) return &I::check;
+  if (name.starts_with("chlo.broadcast_")) return &I::chlo_broadcast;
+  const std::optional<Opcode> opcode = opcode_from_mlir(name);
+  if (!opcode) return nullptr;
+  const OpKind kind = info(*opcode).kind;
+  const bool simple = kind == OpKind::Unary || kind == OpKind::Binary || kind == OpKind::Quantize;
+  return simple ? &I::plain : nullptr;
+}
+
+Instruction* Importer::make(OpContext& ctx, Opcode opcode, Shape shape, std::vector<Instruction*> operands) {
+  Instruction* inst = ctx.computation()->add(opcode, std::move(shape), std::move(operands));
+  inst->loc = ctx.loc;
+  return inst;
+}
+
+Status Importer::take_apart(OpContext& ctx, Instruction* inst) {
+  for (size_t i = 0; i < inst->shape.elements.size(); ++i)
+    ctx.out.push_back(ctx.computation()->add_get(inst, static_cast<int64_t>(i)));
+  return Status::ok();
+}
+
+Instruction* Importer::make_op(OpContext& ctx, Opcode opcode, std::vector<Instruction*> operands) {
+  if (ctx.op.result_types.size() == 1) {
+    ctx.out.push_back(make(ctx, opcode, ctx.result(), std::move(operands)));
+    return ctx.out.back();
+  }
+  Instruction* inst = make(ctx, opcode, Shape::make_tuple(ctx.op.result_types), std::move(operands));
+  (void)take_apart(ctx, inst);
+  return inst;
+}
+
+Status Importer::ints(const OpContext& ctx, std::string_view key, std::vector<int64_t>* values,
+                      bool required) const {
+  const Attr* attr = ctx.op.attr(key);
+  if (!attr) return required ? fail(ctx, fmt::format("attribute '{}' is missing", key)) : Status::ok();
+  if (!int_list(*attr, values).is_ok())
+    return fail(ctx, fmt::format("attribute '{}' is no list of integers", key));
+  return Status::ok();
+}
+
+Status Importer::integer(const OpContext& ctx, std::string_view key, int64_t* value, bool required) const {
+  const Attr* attr = ctx.op.attr(key);
+  if (!attr) return required ? fail(ctx, fmt::format("attribute '{}' is missing", key)) : Status::ok();
+  if (attr->kind != Attr::Kind::Int && attr->kind != Attr::Kind::Bool)
+    return fail(ctx, fmt::format("attribute '{}' is no integer", key));
+  *value = attr->integer;
+  return Status::ok();
+}
+
+// Bool attribute or unit attribute.
+bool Importer::flag(const OpContext& ctx, std::string_view key) const {
+  const Attr* attr = ctx.op.attr(key);
+  return attr && (attr->kind == Attr::Kind::Unit || attr->integer != 0);
+}
+
+std::string Importer::word(const OpContext& ctx, std::string_view key) const {
+  const Attr* attr = ctx.op.attr(key);
+  return attr ? attr->text : std::string();
+}
+
+namespace {
+
+int hex_digit(char c) {
+  return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+}  // namespace
+
+// Dense values as they are (a splat holds one element); resources are looked up in the file's metadata.
+Result<Literal> Importer::literal(const OpContext& ctx, const Attr& attr) const {
+  if (attr.kind == Attr::Kind::Dense) return attr.literal;
+  if (attr.kind != Attr::Kind::Resource) return fail(ctx, "expected dense elements");
+  const auto blob = file_.resources.find(attr.text);
+  if (blob == file_.resources.end())
+    return fail(ctx, fmt::format("resource '{}' is not in the file", attr.text));
+  const std::string_view hex = blob->second;
+  // "0x", four bytes of alignment, then the data.
+  const int64_t bytes = (static_cast<int64_t>(hex.size()) - 2) / 2 - 4;
+  if (!hex.starts_with("0x") || hex.size() % 2 != 0 || bytes != attr.shape.size_bytes())
+    return fail(ctx, fmt::format("resource '{}' has {} bytes, the type needs {}", attr.text, bytes,
+                                 attr.shape.size_bytes()));
+  Literal made = Literal::zeros(attr.shape);
+  for (int64_t i = 0; i < bytes; ++i) {
+    const size_t at = static_cast<size_t>(2 * (i + 5));
+    const int high = hex_digit(hex[at]), low = hex_digit(hex[at + 1]);
+    if (high < 0 || low < 0) return fail(ctx, fmt::format("resource '{}' has a bad hex digit", attr.text));
+    made.mutable_data()[i] = std::byte(high * 16 + low);
+  }
+  return made;
+}
+
+// A splat of more than one element is a broadcast scalar: huge ones never take their size in memory.
+Status Importer::constant(OpContext& ctx, const Attr& value, const Shape& shape, Instruction** made) {
+  NCC_ASSIGN(Literal data, literal(ctx, value));
+  const bool splat = value.splat && shape.num_elements() != data.num_elements();
+  Shape own = splat ? Shape::array(shape.dtype) : shape;
+  if (data.num_elements() != own.num_elements() || data.shape().dtype != shape.dtype)
+    return fail(ctx, fmt::format("a value of type {} for {}", to_string(data.shape()), to_string(shape)));
+  own.quantization = shape.quantization;
+  Instruction* inst = make(ctx, Opcode::Constant, own, {});
+  inst->literal = std::move(data);
+  if (splat && shape.num_elements() == 0) {
+    inst->literal = Literal::zeros(shape);
+    inst->shape = shape;
+  } else if (splat) {
+    inst = make(ctx, Opcode::Broadcast, shape, {inst});
+  }
+  *made = inst;
+  return Status::ok();
+}
+
+// Attributes of other dialects ("mhlo.sharding", "jax.…") say nothing about the value; they stay with the
+// instruction.
+void Importer::keep_attributes(const OpContext& ctx) {
+  if (ctx.out.empty()) return;
+  Instruction* inst = ctx.out[0]->is(Opcode::GetTupleElement) ? ctx.out[0]->operand(0) : ctx.out[0];
+  for (const auto& [key, value] : ctx.op.attrs) {
+    if (key.find('.') == std::string::npos) continue;
+    if (key == "mhlo.frontend_attributes") {
+      for (const auto& [name, text] : value.entries)
+        inst->mutable_attrs().frontend_attributes.emplace_back(name, text.text);
+    } else if (key == "mhlo.sharding" && value.text.starts_with("{")) {
+      inst->mutable_attrs().sharding = value.text;
+    } else {
+      inst->mutable_attrs().raw.emplace_back(key, std::string(value.source));
+    }
+  }
+}
+
+Status Importer::plain(OpContext& ctx) {
+  const std::string_view name =
+      ctx.op.name == "stablehlo.create_token" ? "stablehlo.after_all" : std::string_view(ctx.op.name);
+  const std::optional<Opcode> opcode = opcode_from_mlir(name);
+  if (!opcode) return unsupported(ctx, "not a known operation");
+  if (ctx.op.result_types.empty()) return fail(ctx, "no result type");
+  Instruction* inst = make_op(ctx, *opcode, ctx.in);
+  if (const Attr* accuracy = ctx.op.attr("result_accuracy")) {
+    const Attr* mode = find(accuracy->entries, "mode");
+    ResultAccuracy asked;
+    if (mode && mode->text == "HIGHEST") asked.mode = "highest";
+    if (mode && mode->text == "TOLERANCE") asked.mode = "tolerance";
+    for (const auto& [key, value] : accuracy->entries) {
+      if (key == "atol") asked.atol = value.real;
+      if (key == "rtol") asked.rtol = value.real;
+      if (key == "ulps") asked.ulps = value.integer;
+    }
+    if (!asked.mode.empty()) inst->mutable_attrs().accuracy = asked;
+  }
+  return Status::ok();
+}
+
+Status Importer::compare(OpContext& ctx) {
+  const auto direction = enum_from_name<CompareDirection>(word(ctx, "comparison_direction"), 6);
+  if (!direction) return fail(ctx, "unknown comparison direction");
+  std::string type_name = word(ctx, "compare_type");
+  if (type_name == "NOTYPE") type_name.clear();
+  const auto type = enum_from_name<CompareType>(type_name, 5);
+  if (!type) return fail(ctx, fmt::format("unknown comparison type '{}'", type_name));
+  Instruction* inst = make_op(ctx, Opcode::Compare, ctx.in);
+  inst->direction = *direction;
+  inst->compare_type = *type;
+  return Status::ok();
+}
+
+Status Importer::reduce_precision(OpContext& ctx) {
+  int64_t exponent = 0, mantissa = 0;
+  NCC_TRY(integer(ctx, "exponent_bits", &exponent));
+  NCC_TRY(integer(ctx, "mantissa_bits", &mantissa));
+  Instruction* inst = make_op(ctx, Opcode::ReducePrecision, ctx.in);
+  inst->mutable_attrs().exponent_bits = exponent;
+  inst->mutable_attrs().mantissa_bits = mantissa;
+  return Status::ok();
+}
+
+Status Importer::constant_op(OpContext& ctx) {
+  const Attr* value = ctx.op.attr("value");
+  if (!value) return fail(ctx, "attribute 'value' is missing");
+  if (ctx.op.result_types.size() != 1) return fail(ctx, "one result expected");
+  ctx.out.resize(1);
+  return constant(ctx, *value, ctx.result(), &ctx.out[0]);
+}
+
+}  // namespace ncc::hlo::mlir

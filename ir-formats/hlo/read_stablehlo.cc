@@ -1,0 +1,40 @@
+#include <filesystem>
+
+#include "ir-formats/hlo/import.h"
+#include "ir-formats/hlo/mlir_parser.h"
+#include "ir-formats/hlo/read.h"
+
+namespace ncc::hlo {
+
+Result<std::unique_ptr<Module>> read_stablehlo(std::string_view text, const std::string& file) {
+  mlir::Parser parser(text);
+  NCC_ASSIGN(mlir::File parsed, parser.parse_file());
+  return mlir::Importer(parsed, parser.lexer(), std::filesystem::path(file).filename().string()).run();
+}
+
+std::vector<std::string> split_mlir(std::string_view text) {
+  constexpr std::string_view kMark = "// -----";
+  std::vector<std::string> pieces;
+  std::string lines;  // newlines of what came before, so that positions stay those of the file
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    size_t end = text.size(), next = text.size() + 1;
+    for (size_t at = begin; (at = text.find(kMark, at)) != std::string_view::npos; at += kMark.size()) {
+      if (at != 0 && text[at - 1] != '\n') continue;
+      const size_t line_end = text.find('\n', at);
+      if (text.substr(at, line_end - at).find_first_not_of("/- \r") != std::string_view::npos) continue;
+      end = at;
+      next = line_end == std::string_view::npos ? text.size() + 1 : line_end;
+      break;
+    }
+    const std::string_view piece = text.substr(begin, end - begin);
+    pieces.push_back(lines + std::string(piece));
+    for (char c : piece) {
+      if (c == '\n') lines += '\n';
+    }
+    begin = next;
+  }
+  return pieces;
+}
+
+}  // namespace ncc::hlo
