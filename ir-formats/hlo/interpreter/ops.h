@@ -1,0 +1,11 @@
+// The op functions, one declaration per row of eval_table.def.
+#pragma once
+#include "ir-formats/hlo/interpreter/evaluator.h"
+
+namespace ncc::hlo {
+
+#define EVAL(opcode, function) \
+  Result<Literal> function(Evaluator& evaluator, const Instruction& inst, Operands& operands);
+#include "ir-formats/hlo/interpreter/eval_table.def"
+
+}  // namespace ncc::hlo
