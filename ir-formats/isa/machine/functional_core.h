@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "common/arch/arch.h"
@@ -15,6 +17,12 @@
 namespace ncc::machine {
 
 class State;  // state.h
+
+/// The status with the instruction's name and the user's op and location added; `what` is a mnemonic or
+/// "DMA".
+Status annotate(const Status& status, const isa::SourceInst& source, std::string_view what);
+/// Whether a branch compares with a register (else with the immediate).
+bool is_register_compare(isa::BranchCompare compare);
 
 struct CoreOptions {
   /// Bytes per partition; 0 = the physical size. A virtual arena may be far larger (memory is committed on
