@@ -1,5 +1,7 @@
 #include "tools/hlo-opt/tile/builder.h"
 
+#include "common/diag/status.h"
+
 #include <bit>
 
 namespace ncc::hlo_opt {

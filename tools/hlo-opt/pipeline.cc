@@ -1,0 +1,46 @@
+#include "tools/hlo-opt/pipeline.h"
+
+#include "tools/hlo-opt/emit_bir.h"
+#include "tools/hlo-opt/passes/cluster.h"
+#include "tools/hlo-opt/passes/factor_axes.h"
+#include "tools/hlo-opt/passes/layout.h"
+#include "tools/hlo-opt/passes/legalize_ops.h"
+#include "tools/hlo-opt/tile/lowering.h"
+
+namespace ncc::hlo_opt {
+namespace {
+
+Status run_legalize_ops(Compilation& c) { return legalize_ops(*c.module); }
+Status run_factor_axes(Compilation& c) { return factor_axes(*c.module); }
+Status run_layout(Compilation& c) { return choose_layout(*c.module, *c.arch, c.plan); }
+Status run_cluster(Compilation& c) { return form_clusters(*c.module, c.plan); }
+
+Status run_tile(Compilation& c) {
+  NCC_ASSIGN(c.module, TileLowering(*c.module, c.plan, *c.arch).run());
+  c.is_tiled = true;
+  return Status::ok();
+}
+
+Status run_emit_bir(Compilation& c) {
+  NCC_ASSIGN(bir::Module module, emit_bir(*c.module, *c.arch));
+  c.bir = std::make_unique<bir::Module>(std::move(module));
+  return Status::ok();
+}
+
+}  // namespace
+
+const std::vector<PassInfo>& all_passes() {
+  static const std::vector<PassInfo> rows = {
+#define PASS(name, function, summary) {#name, function, summary},
+#include "tools/hlo-opt/passes.def"
+  };
+  return rows;
+}
+
+const PassInfo* find_pass(std::string_view name) {
+  for (const PassInfo& row : all_passes())
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+}  // namespace ncc::hlo_opt
