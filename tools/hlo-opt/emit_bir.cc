@@ -100,6 +100,8 @@ class Emitter {
 
 }  // namespace
 
-Result<bir::Module> emit_bir(const Module& module, const ArchModel& arch) { return Emitter(module, arch).run(); }
+Result<bir::Module> emit_bir(const Module& module, const ArchModel& arch) {
+  return Emitter(module, arch).run();
+}
 
 }  // namespace ncc::hlo_opt

@@ -1,4 +1,5 @@
-// emit_bir: changes the container of tile-level Penguin from statements to BIR; no instruction is chosen here.
+// emit_bir: changes the container of tile-level Penguin from statements to BIR; no instruction is chosen
+// here.
 #pragma once
 #include "common/arch/arch.h"
 #include "common/diag/status.h"
@@ -7,7 +8,8 @@
 
 namespace ncc::hlo_opt {
 
-/// Tensors become location sets with the same index (scoped ones carry their loop axis), loops become Loop instructions.
+/// Tensors become location sets with the same index (scoped ones carry their loop axis), loops become Loop
+/// instructions.
 Result<bir::Module> emit_bir(const penguin::Module& module, const ArchModel& arch);
 
 }  // namespace ncc::hlo_opt

@@ -31,7 +31,8 @@ std::string tensor_map_json(const penguin::Module& module) {
   ordered_json root = ordered_json::object();
   const auto add = [&](const std::vector<penguin::IoBinding>& bindings, const char* kind) {
     for (size_t n = 0; n < bindings.size(); ++n)
-      root[module.main().tensors[bindings[n].tensor].name] = {{"name", bindings[n].name}, {"kind", kind}, {"index", n}};
+      root[module.main().tensors[bindings[n].tensor].name] = {
+          {"name", bindings[n].name}, {"kind", kind}, {"index", n}};
   };
   add(module.inputs, "input");
   add(module.outputs, "output");

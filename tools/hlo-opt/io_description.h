@@ -1,4 +1,5 @@
-// The files that tell later stages and the runtime how the model's parameters and results map to device variables (DESIGN H1).
+// The files that tell later stages and the runtime how the model's parameters and results map to device
+// variables (DESIGN H1).
 #pragma once
 #include <string>
 

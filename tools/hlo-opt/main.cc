@@ -55,7 +55,9 @@ Status run(const Options& options) {
     NCC_ASSIGN(const PassInfo* pass, named(name));
     order.push_back(pass);
   }
-  std::erase_if(order, [&](const PassInfo* pass) { return std::find(options.skip.begin(), options.skip.end(), pass->name) != options.skip.end(); });
+  std::erase_if(order, [&](const PassInfo* pass) {
+    return std::find(options.skip.begin(), options.skip.end(), pass->name) != options.skip.end();
+  });
 
   NCC_ASSIGN(penguin::Module module, penguin::read_module(options.input));
   c.module = std::make_unique<penguin::Module>(std::move(module));
@@ -79,17 +81,21 @@ int main(int argc, char** argv) {
   hlo_opt::Options options;
   return tool_main(
       {"hlo-opt", "optimises Penguin, tiles it for the machine and emits BIR",
-       "Examples:\n  hlo-opt --input wd/penguin.pb --output-dir wd --target trn2\n  hlo-opt --input wd/penguin.pb --print-after layout\n"},
+       "Examples:\n  hlo-opt --input wd/penguin.pb --output-dir wd --target trn2\n  hlo-opt --input "
+       "wd/penguin.pb --print-after layout\n"},
       argc, argv,
       [&](CLI::App& app) {
         app.add_option("--input", options.input, "Penguin module at tensor level (.pb or .txt)");
-        app.add_option("--output-dir", options.output_dir, "work directory: sg00/bir.pb, sg00/io.json, tensor_map.json, io_transposes.json");
+        app.add_option("--output-dir", options.output_dir,
+                       "work directory: sg00/bir.pb, sg00/io.json, tensor_map.json, io_transposes.json");
         app.add_option("--target", options.target, "trn1 or trn2");
         app.add_option("-O", options.opt_level, "optimisation level");
         app.add_option("--passes", options.passes, "passes to run, in order (default: all)")->delimiter(',');
         app.add_option("--skip-pass", options.skip, "passes to leave out")->delimiter(',');
-        app.add_option("--print-after", options.print_after, "print the Penguin text after this pass ('all': after each)");
-        app.add_option("--bir-format", options.bir_format, "pb or json")->check(CLI::IsMember({"pb", "json"}));
+        app.add_option("--print-after", options.print_after,
+                       "print the Penguin text after this pass ('all': after each)");
+        app.add_option("--bir-format", options.bir_format, "pb or json")
+            ->check(CLI::IsMember({"pb", "json"}));
         app.add_flag("--list-passes", options.list_passes, "list the passes and stop");
       },
       [&] { return hlo_opt::run(options); });

@@ -13,12 +13,13 @@
 
 namespace ncc::hlo_opt {
 
-/// What is being compiled, at the level it has reached: `module` is at tensor level until `tile` has run, then at tile level.
+/// What is being compiled, at the level it has reached: `module` is at tensor level until `tile` has run,
+/// then at tile level.
 struct Compilation {
   const ArchModel* arch = nullptr;
   int opt_level = 2;
   std::unique_ptr<penguin::Module> module;
-  Plan plan;                         // filled by layout and cluster
+  Plan plan;  // filled by layout and cluster
   bool is_tiled = false;
   std::unique_ptr<bir::Module> bir;  // filled by emit_bir
 };

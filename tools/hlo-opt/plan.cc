@@ -13,8 +13,8 @@ PartitionSplit partition_split(int64_t extent, int64_t max_lanes) {
 }
 
 bool is_plain(const Function& function, Ref expr, int64_t dim_extent, AxisId axis) {
-  return expr->constant == 0 && expr->terms.size() == 1 && expr->terms[0].axis == axis && expr->terms[0].coef == 1 &&
-         function.axes[axis].extent == dim_extent;
+  return expr->constant == 0 && expr->terms.size() == 1 && expr->terms[0].axis == axis &&
+         expr->terms[0].coef == 1 && function.axes[axis].extent == dim_extent;
 }
 
 EdgeKind classify_edge(const Function& function, const Plan& plan, const Operand& operand, AxisId axis) {
@@ -30,7 +30,8 @@ EdgeKind classify_edge(const Function& function, const Plan& plan, const Operand
   int where = -1;
   for (size_t dim = 0; dim < operand.index.size(); ++dim) {
     if (operand.index[dim]->coef(axis) == 0) continue;
-    if (where >= 0 || !is_plain(function, operand.index[dim], tensor.shape[dim], axis)) return EdgeKind::Bounce;
+    if (where >= 0 || !is_plain(function, operand.index[dim], tensor.shape[dim], axis))
+      return EdgeKind::Bounce;
     where = static_cast<int>(dim);
   }
   if (where < 0) return EdgeKind::Replicate;

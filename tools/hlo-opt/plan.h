@@ -1,4 +1,5 @@
-// What the layout and clustering passes decide and the tiler carries out. Indices are positions in Function::body and tensor ids.
+// What the layout and clustering passes decide and the tiler carries out. Indices are positions in
+// Function::body and tensor ids.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace ncc::hlo_opt {
 
-/// How an axis of `extent` elements is laid on partitions: `blocks` full blocks of `lanes`, then `remainder` lanes (0 = none).
-/// Block b, lane p hold element b * lanes + p.
+/// How an axis of `extent` elements is laid on partitions: `blocks` full blocks of `lanes`, then `remainder`
+/// lanes (0 = none). Block b, lane p hold element b * lanes + p.
 struct PartitionSplit {
   int64_t lanes, full_blocks, remainder;
   int64_t blocks() const { return full_blocks + (remainder > 0 ? 1 : 0); }
@@ -17,8 +18,8 @@ struct PartitionSplit {
 PartitionSplit partition_split(int64_t extent, int64_t max_lanes = 128);
 
 struct TensorPlan {
-  bool on_chip = false;         // kept in SBUF between its producer and its consumers
-  int partition_dim = -1;       // the dim on partitions; -1 = the tensor lives on one partition
+  bool on_chip = false;    // kept in SBUF between its producer and its consumers
+  int partition_dim = -1;  // the dim on partitions; -1 = the tensor lives on one partition
   std::vector<uint32_t> producers, consumers;  // positions in the body
 };
 
@@ -29,7 +30,8 @@ struct InstPlan {
   uint32_t cluster = 0;
 };
 
-/// Instructions that share one loop over the blocks of their partition axis (and, optionally, over chunks of one free axis).
+/// Instructions that share one loop over the blocks of their partition axis (and, optionally, over chunks of
+/// one free axis).
 struct Cluster {
   std::vector<uint32_t> insts;  // in execution order
   int64_t partition_extent = 1;
@@ -49,7 +51,8 @@ enum class EdgeKind : uint8_t {
   Replicate,  // the tensor does not vary along `axis`
   Bounce,     // nothing on chip expresses it: through DRAM
 };
-EdgeKind classify_edge(const penguin::Function& function, const Plan& plan, const penguin::Operand& operand, penguin::AxisId axis);
+EdgeKind classify_edge(const penguin::Function& function, const Plan& plan, const penguin::Operand& operand,
+                       penguin::AxisId axis);
 
 /// "dim = axis" exactly: no constant, coefficient 1, and the axis covers the whole dim.
 bool is_plain(const penguin::Function& function, affine::Ref expr, int64_t dim_extent, penguin::AxisId axis);

@@ -48,13 +48,17 @@ class Clustering {
     const InstPlan& plan = plan_.insts[i];
     const TensorPlan& tensor = plan_.tensors[operand.tensor];
     if (!tensor.on_chip) return false;
-    if (in.op != TensorOp::Contract) return classify_edge(function_, plan_, operand, plan.partition) == EdgeKind::Aligned;
-    // A contraction's stationary operand may come from the same block when the block's partition axis is the result's.
+    if (in.op != TensorOp::Contract)
+      return classify_edge(function_, plan_, operand, plan.partition) == EdgeKind::Aligned;
+    // A contraction's stationary operand may come from the same block when the block's partition axis is the
+    // result's.
     const Operand& stationary = in.operands[plan.lhs_stationary ? 0 : 1];
     if (&stationary != &operand || plan.partition == kNone) return false;
-    if (classify_edge(function_, plan_, operand, plan.contract) != EdgeKind::Transpose || tensor.partition_dim < 0) return false;
-    return is_plain(function_, operand.index[tensor.partition_dim], function_.tensors[operand.tensor].shape[tensor.partition_dim],
-                    plan.partition);
+    if (classify_edge(function_, plan_, operand, plan.contract) != EdgeKind::Transpose ||
+        tensor.partition_dim < 0)
+      return false;
+    return is_plain(function_, operand.index[tensor.partition_dim],
+                    function_.tensors[operand.tensor].shape[tensor.partition_dim], plan.partition);
   }
 
   const Function& function_;

@@ -1,7 +1,8 @@
-// A reshape reaches this pass as an access with several terms on one dim, e.g. 4*a + b on a dim of 24 elements (a: 6, b: 4).
-// Such a dim is split at each coefficient (24 -> 6 x 4); every other access to that dim must then split as well: terms whose
-// coefficient is a multiple of the factor go to the outer dim, the rest to the inner one, and an axis that spans both is itself split,
-// which may give other dims several terms. The work list ends because each split makes an extent smaller.
+// A reshape reaches this pass as an access with several terms on one dim, e.g. 4*a + b on a dim of 24
+// elements (a: 6, b: 4). Such a dim is split at each coefficient (24 -> 6 x 4); every other access to that
+// dim must then split as well: terms whose coefficient is a multiple of the factor go to the outer dim, the
+// rest to the inner one, and an axis that spans both is itself split, which may give other dims several
+// terms. The work list ends because each split makes an extent smaller.
 #include "tools/hlo-opt/passes/factor_axes.h"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ struct Use {
 
 class AxisFactoring {
  public:
-  explicit AxisFactoring(Module& module) : module_(module), function_(module.main()), context_(*module.affine) {}
+  explicit AxisFactoring(Module& module)
+      : module_(module), function_(module.main()), context_(*module.affine) {}
 
   void run() {
     collect();
@@ -36,11 +38,14 @@ class AxisFactoring {
  private:
   bool is_candidate(TensorId id) const {
     const Tensor& tensor = function_.tensors[id];
-    return tensor.role == Role::Internal && tensor.space != Space::Dram;
+    return tensor.role == Role::Internal && tensor.space != Space::Dram && tensor.alias_of == kNone &&
+           !viewed_.contains(id);
   }
 
   void collect() {
     uses_.resize(function_.tensors.size());
+    for (const Tensor& tensor : function_.tensors)
+      if (tensor.alias_of != kNone) viewed_.insert(tensor.alias_of);
     for (Stmt& stmt : function_.body) {
       NCC_CHECK(stmt.kind == Stmt::Kind::Inst, "factor_axes runs before loops exist");
       Inst& inst = *stmt.inst;
@@ -52,7 +57,8 @@ class AxisFactoring {
 
   int64_t extent(AxisId axis) const { return function_.axes[axis].extent; }
 
-  // The factor at which a dim must be split for this expression to become single-term; 0 when it already is, -1 when impossible.
+  // The factor at which a dim must be split for this expression to become single-term; 0 when it already is,
+  // -1 when impossible.
   int64_t needed_factor(Ref expr) const {
     if (expr->terms.size() <= 1) return 0;
     int64_t smallest = -1;
@@ -82,7 +88,8 @@ class AxisFactoring {
   }
 
   // Whether every use can follow a split of `dim` at `inner`; collects the axis splits that it takes.
-  bool plan_split(TensorId id, size_t dim, int64_t inner, std::map<std::pair<Inst*, AxisId>, int64_t>& axis_splits) const {
+  bool plan_split(TensorId id, size_t dim, int64_t inner,
+                  std::map<std::pair<Inst*, AxisId>, int64_t>& axis_splits) const {
     if (function_.tensors[id].shape[dim] % inner != 0) return false;
     for (const Use& use : uses_[id]) {
       const Ref expr = use.operand->index[dim];
@@ -123,7 +130,8 @@ class AxisFactoring {
       }
       const int64_t rest = floor_mod(expr->constant, inner);
       index[dim] = context_.make((expr->constant - rest) / inner, std::move(outer_terms));
-      index.insert(index.begin() + static_cast<int64_t>(dim) + 1, context_.make(rest, std::move(inner_terms)));
+      index.insert(index.begin() + static_cast<int64_t>(dim) + 1,
+                   context_.make(rest, std::move(inner_terms)));
     }
     return true;
   }
@@ -162,6 +170,7 @@ class AxisFactoring {
   affine::Context& context_;
   std::vector<std::vector<Use>> uses_;
   std::set<TensorId> queue_;
+  std::set<TensorId> viewed_;  // tensors with views: their shape is fixed by the view
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
 // Layout as a local search over groups.
 //
-// A group is a set of instructions joined by the on-chip tensors between them (the operands of a Contract do not join: a contraction
-// wants its operands by the contracted axis, whatever its result looks like). Within a group, axes that stand for the same dim form a
-// class. The search gives each group one class for its partitions; an instruction without that class takes its own best axis. Cost of a
-// choice: the group's instructions, the edges into them, and the edges out of them. Groups are revisited until nothing improves.
-// The search proposes; correctness never depends on it, because every edge is classified from the accesses themselves.
+// A group is a set of instructions joined by the on-chip tensors between them (the operands of a Contract do
+// not join: a contraction wants its operands by the contracted axis, whatever its result looks like). Within
+// a group, axes that stand for the same dim form a class. The search gives each group one class for its
+// partitions; an instruction without that class takes its own best axis. Cost of a choice: the group's
+// instructions, the edges into them, and the edges out of them. Groups are revisited until nothing improves.
+// The search proposes; correctness never depends on it, because every edge is classified from the accesses
+// themselves.
 #include "tools/hlo-opt/passes/layout.h"
 
 #include <algorithm>
@@ -18,9 +20,9 @@ namespace {
 using namespace penguin;
 
 // Planning constants, ns; their only use is to rank choices.
-constexpr double kInstructionNs = 60;        // fixed share of one more instruction
-constexpr double kTransposeBlockNs = 120;    // one PE block and its share of the eviction
-constexpr double kBounceNs = 4000;           // two dependent DMA latencies and their synchronisation
+constexpr double kInstructionNs = 60;      // fixed share of one more instruction
+constexpr double kTransposeBlockNs = 120;  // one PE block and its share of the eviction
+constexpr double kBounceNs = 4000;         // two dependent DMA latencies and their synchronisation
 
 class UnionFind {
  public:
@@ -75,6 +77,15 @@ class LayoutSearch {
         if (consumers.empty() || consumers.back() != i) consumers.push_back(i);
       }
     }
+    // A view and the tensor it views are one DRAM object.
+    for (TensorId id = 0; id < function_.tensors.size(); ++id) {
+      const TensorId viewed = function_.tensors[id].alias_of;
+      if (viewed == kNone) continue;
+      TensorPlan &view = plan_.tensors[id], &base = plan_.tensors[viewed];
+      view.on_chip = base.on_chip = false;
+      view.producers = base.producers;
+      base.consumers.insert(base.consumers.end(), view.consumers.begin(), view.consumers.end());
+    }
     for (TensorPlan& tensor : plan_.tensors)
       if (tensor.consumers.empty()) tensor.on_chip = false;  // only stored
     wanted_on_chip_.resize(plan_.tensors.size());
@@ -103,7 +114,8 @@ class LayoutSearch {
     if (!tensor.on_chip) return;
     for (size_t dim = 0; dim < access.index.size(); ++dim) {
       const Ref expr = access.index[dim];
-      if (expr->terms.size() == 1 && is_plain(function_, expr, function_.tensors[access.tensor].shape[dim], expr->terms[0].axis))
+      if (expr->terms.size() == 1 &&
+          is_plain(function_, expr, function_.tensors[access.tensor].shape[dim], expr->terms[0].axis))
         classes_.join(expr->terms[0].axis, dim_node_[access.tensor] + static_cast<uint32_t>(dim));
     }
     if (!is_result)
@@ -144,7 +156,8 @@ class LayoutSearch {
     if (partition != kNone) plan.lhs_stationary = inst(i).role(partition) == AxisRole::LhsFree;
   }
 
-  // Tensor layouts follow from their producers; a tensor whose producers disagree, or that is written off its partition axis, lives in DRAM.
+  // Tensor layouts follow from their producers; a tensor whose producers disagree, or that is written off its
+  // partition axis, lives in DRAM.
   void settle_tensor(TensorId id) {
     TensorPlan& tensor = plan_.tensors[id];
     tensor.on_chip = wanted_on_chip_[id];
@@ -179,7 +192,8 @@ class LayoutSearch {
     for (size_t dim = operand.index.size(); dim-- > 0;) {
       for (const affine::Term& term : operand.index[dim]->terms) {
         total *= static_cast<double>(extent(term.axis));
-        if (term.coef * stride == static_cast<int64_t>(run) && term.axis != partition) run *= static_cast<double>(extent(term.axis));
+        if (term.coef * stride == static_cast<int64_t>(run) && term.axis != partition)
+          run *= static_cast<double>(extent(term.axis));
       }
       stride *= tensor.shape[dim];
     }
@@ -242,7 +256,8 @@ class LayoutSearch {
         loops *= n;
     }
     const double cycles = std::max(64.0, moving) * (fp32 ? 4 : 1);
-    return loops * cycles * arch_.pe_ticks / static_cast<double>(arch_.ticks_per_second) * 1e9 + loops * kInstructionNs / 4;
+    return loops * cycles * arch_.pe_ticks / static_cast<double>(arch_.ticks_per_second) * 1e9 +
+           loops * kInstructionNs / 4;
   }
 
   double inst_cost(uint32_t i) const {
@@ -256,13 +271,16 @@ class LayoutSearch {
       double points = 1;
       for (const IterationAxis& axis : in.axes) points *= static_cast<double>(extent(axis.axis));
       const PartitionSplit split = partition_split(extent(plan.partition));
-      cost = points / static_cast<double>(split.lanes) * 1.0 + static_cast<double>(split.blocks()) * kInstructionNs;
+      cost = points / static_cast<double>(split.lanes) * 1.0 +
+             static_cast<double>(split.blocks()) * kInstructionNs;
       for (const Operand& operand : in.operands)
         if (operand.kind == Operand::Kind::Tensor) cost += edge_cost(operand, plan.partition);
     }
     const TensorPlan& result = plan_.tensors[in.result.tensor];
-    if (function_.tensors[in.result.tensor].role == Role::Output) cost += load_cost(in.result, plan.partition);
-    else if (!result.on_chip && !result.consumers.empty()) cost += kBounceNs + load_cost(in.result, plan.partition);
+    if (function_.tensors[in.result.tensor].role == Role::Output)
+      cost += load_cost(in.result, plan.partition);
+    else if (!result.on_chip && !result.consumers.empty())
+      cost += kBounceNs + load_cost(in.result, plan.partition);
     return cost;
   }
 
@@ -299,9 +317,13 @@ class LayoutSearch {
     bool changed = false;
     for (uint32_t cls : candidates) {
       std::vector<AxisId> trial(insts.size());
+      std::map<TensorId, int> held;  // partition dim that this trial gives each result
       for (size_t k = 0; k < insts.size(); ++k) {
-        trial[k] = axis_of_class(inst(insts[k]), cls);
-        if (trial[k] == kNone) trial[k] = follow_operand(insts, trial, k);
+        const Inst& in = inst(insts[k]);
+        trial[k] = axis_of_class(in, cls);
+        if (trial[k] == kNone) trial[k] = follow_operand(in, held);
+        for (size_t dim = 0; trial[k] != kNone && dim < in.result.index.size(); ++dim)
+          if (in.result.index[dim]->coef(trial[k]) != 0) held[in.result.tensor] = static_cast<int>(dim);
       }
       apply(insts, trial);
       const double cost = neighbourhood_cost(insts);
@@ -315,23 +337,19 @@ class LayoutSearch {
     return changed;
   }
 
-  // An instruction without the group's class: keep the layout of an operand that the group already placed, else its own best axis.
-  AxisId follow_operand(const std::vector<uint32_t>& insts, const std::vector<AxisId>& trial, size_t k) const {
-    const Inst& in = inst(insts[k]);
+  // An instruction without the group's class: keep the layout of an operand that the group already placed,
+  // else its own best axis.
+  AxisId follow_operand(const Inst& in, const std::map<TensorId, int>& held) const {
     if (in.op == TensorOp::Contract) return best_own_axis(in);
     for (const Operand& operand : in.operands) {
       if (operand.kind != Operand::Kind::Tensor) continue;
-      for (size_t before = 0; before < k; ++before) {
-        const Inst& producer = inst(insts[before]);
-        if (producer.result.tensor != operand.tensor || trial[before] == kNone) continue;
-        for (size_t dim = 0; dim < operand.index.size(); ++dim) {
-          if (producer.result.index[dim]->coef(trial[before]) == 0) continue;
-          for (const IterationAxis& axis : in.axes)
-            if (may_be_partition(in, axis) &&
-                is_plain(function_, operand.index[dim], function_.tensors[operand.tensor].shape[dim], axis.axis))
-              return axis.axis;
-        }
-      }
+      const auto found = held.find(operand.tensor);
+      if (found == held.end()) continue;
+      const int64_t dim_extent = function_.tensors[operand.tensor].shape[found->second];
+      for (const IterationAxis& axis : in.axes)
+        if (may_be_partition(in, axis) &&
+            is_plain(function_, operand.index[found->second], dim_extent, axis.axis))
+          return axis.axis;
     }
     return best_own_axis(in);
   }

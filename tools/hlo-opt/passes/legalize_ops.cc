@@ -51,7 +51,8 @@ class Legalizer {
     // A reduction over unit axes alone keeps one, so that it still says what it folds.
     std::erase_if(inst.axes, [&](const IterationAxis& entry) { return extent(entry.axis) == 1; });
     substitute(context_, inst, map);
-    const bool folds = std::any_of(inst.axes.begin(), inst.axes.end(), [](const IterationAxis& e) { return e.role == AxisRole::Reduce; });
+    const bool folds = std::any_of(inst.axes.begin(), inst.axes.end(),
+                                   [](const IterationAxis& e) { return e.role == AxisRole::Reduce; });
     if (inst.op == TensorOp::Reduce && !folds) {
       inst.op = TensorOp::Map;
       inst.function = ScalarFunction::Copy;

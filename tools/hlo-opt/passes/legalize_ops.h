@@ -5,9 +5,10 @@
 
 namespace ncc::hlo_opt {
 
-/// A Contract without contracted axes becomes a Map, one without free axes a Map and a Reduce. A Reduce whose result has no axis wide
-/// enough for the partitions is done in two steps: first with one folded axis (or a factor of it) kept, then over that axis.
-/// Axes of extent 1 disappear. Leaves every Inst with axes of extent > 1 only.
+/// A Contract without contracted axes becomes a Map, one without free axes a Map and a Reduce. A Reduce whose
+/// result has no axis wide enough for the partitions is done in two steps: first with one folded axis (or a
+/// factor of it) kept, then over that axis. Axes of extent 1 disappear. Leaves every Inst with axes of extent
+/// > 1 only.
 Status legalize_ops(penguin::Module& module);
 
 }  // namespace ncc::hlo_opt

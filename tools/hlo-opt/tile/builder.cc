@@ -8,9 +8,12 @@ namespace ncc::hlo_opt {
 
 using namespace penguin;
 
-TileOperand TileOperand::immediate(float value) { return {true, std::bit_cast<uint32_t>(value), Dtype::F32, {}, false, {}}; }
+TileOperand TileOperand::immediate(float value) {
+  return {true, std::bit_cast<uint32_t>(value), Dtype::F32, {}, false, {}};
+}
 
-TileBuilder::TileBuilder(const Module& source, const ArchModel& arch) : arch_(arch), out_(std::make_unique<Module>()) {
+TileBuilder::TileBuilder(const Module& source, const ArchModel& arch)
+    : arch_(arch), out_(std::make_unique<Module>()) {
   out_->name = source.name;
   out_->functions.emplace_back();
   out_->main().name = source.main().name;
@@ -25,7 +28,8 @@ TensorId TileBuilder::add_tensor(Tensor tensor) {
   return static_cast<TensorId>(out_->main().tensors.size() - 1);
 }
 
-TensorId TileBuilder::new_tile(std::string_view name, Space space, Dtype dtype, int64_t lanes, int64_t elements, size_t level) {
+TensorId TileBuilder::new_tile(std::string_view name, Space space, Dtype dtype, int64_t lanes,
+                               int64_t elements, size_t level) {
   Tensor tensor;
   tensor.name = name;
   tensor.dtype = dtype;
@@ -83,7 +87,8 @@ void TileBuilder::append(Inst::Tile tile) {
   (frames_.size() == 1 ? out_->main().body : frames_.back()->loop.body).push_back(std::move(stmt));
 }
 
-bir::Operand TileBuilder::make_operand(const TileAccess& access, const std::vector<int64_t>& counts, const std::vector<int64_t>& strides) {
+bir::Operand TileBuilder::make_operand(const TileAccess& access, const std::vector<int64_t>& counts,
+                                       const std::vector<int64_t>& strides) {
   bir::Operand operand;
   operand.kind = bir::OperandKind::SymbolicAp;
   operand.dtype = access.dtype == Dtype::Pred ? Dtype::U8 : access.dtype;
@@ -95,7 +100,8 @@ bir::Operand TileBuilder::make_operand(const TileAccess& access, const std::vect
   else if (access.lanes > 1)
     operand.ap[operand.rank++] = {access.lane_step, access.lanes};
   for (size_t d = 0; d < counts.size(); ++d) {
-    NCC_CHECK(operand.rank < bir::kMaxPatternDims, "{}: pattern of more than {} dims", name_, bir::kMaxPatternDims);
+    NCC_CHECK(operand.rank < bir::kMaxPatternDims, "{}: pattern of more than {} dims", name_,
+              bir::kMaxPatternDims);
     operand.ap[operand.rank++] = {strides[d], counts[d]};
   }
   if (operand.rank == (access.space != Space::Dram ? 1 : 0)) operand.ap[operand.rank++] = {1, 1};
@@ -173,7 +179,8 @@ void TileBuilder::emit_dims(const TileInst& inst, Dims dims, size_t fixed, std::
   if (static_cast<int>(dims.counts.size()) > inst.max_dims) {
     const affine::Ref step = open_loop("r", dims.counts.front());
     for (size_t k = 0; k < offsets.size(); ++k)
-      if (offsets[k] != nullptr) offsets[k] = affine().add(offsets[k], affine().mul(step, dims.strides.front()[k]));
+      if (offsets[k] != nullptr)
+        offsets[k] = affine().add(offsets[k], affine().mul(step, dims.strides.front()[k]));
     dims.counts.erase(dims.counts.begin());
     dims.strides.erase(dims.strides.begin());
     emit_dims(inst, std::move(dims), fixed, std::move(offsets));
@@ -185,7 +192,8 @@ void TileBuilder::emit_dims(const TileInst& inst, Dims dims, size_t fixed, std::
   tile.engine = inst.engine;
   tile.attributes = inst.attributes;
   if (inst.opcode == bir::Opcode::TensorReduce && inst.attributes.axis != isa::Axis::C)
-    tile.attributes.axis = static_cast<isa::Axis>(static_cast<int>(isa::Axis::X) + static_cast<int>(std::max<size_t>(fixed, 1)) - 1);
+    tile.attributes.axis = static_cast<isa::Axis>(static_cast<int>(isa::Axis::X) +
+                                                  static_cast<int>(std::max<size_t>(fixed, 1)) - 1);
   const auto column = [&](size_t k) {
     std::vector<int64_t> strides;
     for (const std::vector<int64_t>& row : dims.strides) strides.push_back(row[k]);
@@ -238,8 +246,8 @@ void TileBuilder::emit_dma(const TileAccess& from, const TileAccess& to, const s
   emit(inst);
 }
 
-void TileBuilder::emit_transposing_load(const TileAccess& from, const std::vector<isa::Dim>& from_dims, const TileAccess& to,
-                                        const std::vector<isa::Dim>& to_dims) {
+void TileBuilder::emit_transposing_load(const TileAccess& from, const std::vector<isa::Dim>& from_dims,
+                                        const TileAccess& to, const std::vector<isa::Dim>& to_dims) {
   TileInst inst;
   inst.opcode = bir::Opcode::DMACopy;
   inst.engine = isa::Engine::DMA;

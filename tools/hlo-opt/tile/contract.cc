@@ -1,6 +1,7 @@
-// Contractions as matmuls. The operand that owns the result's partition axis is stationary, [K lanes, up to 128 columns]; the other one
-// moves, [K lanes, up to 512 elements]; every product of a (batch, stationary-side) index is one accumulation group in a PSUM bank over
-// all blocks of all contracted axes. When the whole result tile fits one bank, its readers take it from PSUM; else it is copied out.
+// Contractions as matmuls. The operand that owns the result's partition axis is stationary, [K lanes, up to
+// 128 columns]; the other one moves, [K lanes, up to 512 elements]; every product of a (batch,
+// stationary-side) index is one accumulation group in a PSUM bank over all blocks of all contracted axes.
+// When the whole result tile fits one bank, its readers take it from PSUM; else it is copied out.
 #include <algorithm>
 
 #include "tools/hlo-opt/tile/lowering.h"
@@ -19,7 +20,8 @@ int64_t count_elements(const std::vector<FreeAxis>& axes) {
 
 }  // namespace
 
-// All K blocks of one operand side by side: [K lanes, K blocks x free]; the returned access stands at block 0.
+// All K blocks of one operand side by side: [K lanes, K blocks x free]; the returned access stands at block
+// 0.
 TileLowering::Panel TileLowering::operand_panel(uint32_t i, const Operand& operand) {
   const AxisId contract = plan_.insts[i].contract;
   Panel panel;
@@ -72,7 +74,8 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
   }
   panel.block_step = elements;
   const bool stays = depends_on_block(from.offset);
-  std::string key = fmt::format("panel:{}@{}:{}", from.tensor, static_cast<const void*>(from.offset), from.lane_step);
+  std::string key =
+      fmt::format("panel:{}@{}:{}", from.tensor, static_cast<const void*>(from.offset), from.lane_step);
   for (const FreeAxis& axis : order) key += fmt::format(",{}*{}", from.stride.at(axis.axis), axis.count);
   std::map<std::string, TileAccess>& cache = stays ? cluster_.block_cache : cluster_cache_;
   if (const auto found = cache.find(key); found != cache.end()) {
@@ -82,13 +85,15 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
   }
   const size_t level = stays ? cluster_.block_level : cluster_.outer_level;
   builder_.at_level(level, [&] {
-    tile.tensor = builder_.new_tile(function_.tensors[operand.tensor].name + ".sb", Space::Sbuf, tile.dtype, tile.lanes,
-                                    elements * panel.split.blocks(), level);
-    // The contracted axis lies innermost in DRAM: reading it onto partitions directly would move single elements.
+    tile.tensor = builder_.new_tile(function_.tensors[operand.tensor].name + ".sb", Space::Sbuf, tile.dtype,
+                                    tile.lanes, elements * panel.split.blocks(), level);
+    // The contracted axis lies innermost in DRAM: reading it onto partitions directly would move single
+    // elements.
     const FreeAxis* rows = nullptr;
     for (const FreeAxis& axis : order)
       if (rows == nullptr || axis.count > rows->count) rows = &axis;
-    const bool exchange = std::abs(from.lane_step) == 1 && rows != nullptr && panel.split.lanes > 1 && size_bytes(from.dtype) >= 2;
+    const bool exchange = std::abs(from.lane_step) == 1 && rows != nullptr && panel.split.lanes > 1 &&
+                          size_bytes(from.dtype) >= 2;
     const auto block = [&](affine::Ref index, int64_t lanes) {
       TileAccess source = from, target = tile;
       source.offset = context.add(source.offset, context.mul(index, panel.split.lanes * from.lane_step));
@@ -108,9 +113,10 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
   panel.access = tile;
 }
 
-// Loads [rows, lanes contiguous] so that the lanes end on partitions: a transposing DMA where the target has one, else a load in natural
-// order and an exchange on PE per 128 rows.
-void TileLowering::load_exchanged(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& order, const FreeAxis& rows) {
+// Loads [rows, lanes contiguous] so that the lanes end on partitions: a transposing DMA where the target has
+// one, else a load in natural order and an exchange on PE per 128 rows.
+void TileLowering::load_exchanged(const TileAccess& from, const TileAccess& to,
+                                  const std::vector<FreeAxis>& order, const FreeAxis& rows) {
   affine::Context& context = builder_.affine();
   affine::Ref from_offset = from.offset, to_offset = to.offset;
   size_t opened = 0;
@@ -129,7 +135,8 @@ void TileLowering::load_exchanged(const TileAccess& from, const TileAccess& to, 
     source.lanes = 1;
     TileAccess target = to;
     target.offset = to_offset;
-    builder_.emit_transposing_load(source, {{from_step, rows.count}, {from.lane_step, to.lanes}}, target, {{to_step, rows.count}});
+    builder_.emit_transposing_load(source, {{from_step, rows.count}, {from.lane_step, to.lanes}}, target,
+                                   {{to_step, rows.count}});
   } else {
     constexpr int64_t kRows = 128;
     const AxisId row = static_cast<AxisId>(function_.axes.size()), column = row + 1;
@@ -144,7 +151,8 @@ void TileLowering::load_exchanged(const TileAccess& from, const TileAccess& to, 
       natural.lanes = lanes;
       natural.offset = builder_.constant(0);
       natural.stride = {{column, 1}};
-      natural.tensor = builder_.new_tile("natural", Space::Sbuf, from.dtype, lanes, to.lanes, builder_.level());
+      natural.tensor =
+          builder_.new_tile("natural", Space::Sbuf, from.dtype, lanes, to.lanes, builder_.level());
       builder_.emit_dma(source, natural, {{column, to.lanes}});
       TileAccess target = to;
       target.offset = context.add(to_offset, context.mul(index, kRows * to_step));
@@ -163,12 +171,13 @@ Status TileLowering::lower_contract(uint32_t i) {
   const Inst& in = inst(i);
   const InstPlan& plan = plan_.insts[i];
   if (plan.partition == kNone || plan.contract == kNone)
-    return error(Code::EINT901, in.loc, "layout", fmt::format("{}: a contraction without free or contracted axes", in.name));
+    return error(Code::EINT901, in.loc, "layout",
+                 fmt::format("{}: a contraction without free or contracted axes", in.name));
   const Operand& stationary_operand = in.operands[plan.lhs_stationary ? 0 : 1];
   const Operand& moving_operand = in.operands[plan.lhs_stationary ? 1 : 0];
   const AxisRole moving_role = plan.lhs_stationary ? AxisRole::RhsFree : AxisRole::LhsFree;
-  if ((size_bytes(stationary_operand.dtype) == 4) != (size_bytes(moving_operand.dtype) == 4) || !is_float(stationary_operand.dtype) ||
-      !is_float(moving_operand.dtype))
+  if ((size_bytes(stationary_operand.dtype) == 4) != (size_bytes(moving_operand.dtype) == 4) ||
+      !is_float(stationary_operand.dtype) || !is_float(moving_operand.dtype))
     return error(Code::EVRF002, in.loc, info(stationary_operand.dtype).hlo,
                  fmt::format("a contraction with {}", info(moving_operand.dtype).hlo));
   const Panel stationary = operand_panel(i, stationary_operand);
@@ -176,7 +185,8 @@ Status TileLowering::lower_contract(uint32_t i) {
 
   // Result axes: moving ones innermost, in the result's order.
   std::vector<FreeAxis> domain, moving_axes;
-  for (const FreeAxis& axis : free_axes(i)) (in.role(axis.axis) == moving_role ? moving_axes : domain).push_back(axis);
+  for (const FreeAxis& axis : free_axes(i))
+    (in.role(axis.axis) == moving_role ? moving_axes : domain).push_back(axis);
   domain.insert(domain.end(), moving_axes.begin(), moving_axes.end());
 
   // The longest suffix of the domain that fits one bank, and the part of the next axis that still does.
@@ -208,7 +218,8 @@ Status TileLowering::lower_contract(uint32_t i) {
       if (axes[k].count > 1) psum.stride[axes[k].axis] = elements;
       elements *= axes[k].count;
     }
-    psum.tensor = builder_.new_tile(function_.tensors[id].name + ".ps", Space::Psum, Dtype::F32, psum.lanes, elements, builder_.level());
+    psum.tensor = builder_.new_tile(function_.tensors[id].name + ".ps", Space::Psum, Dtype::F32, psum.lanes,
+                                    elements, builder_.level());
     return psum;
   };
   if (read_in_psum) {
@@ -226,13 +237,15 @@ Status TileLowering::lower_contract(uint32_t i) {
     for (size_t dim = 0; dim < in.result.index.size(); ++dim)
       for (const affine::Term& term : in.result.index[dim]->terms) {
         if (tile.psum.stride.contains(term.axis)) storage.stride[dim] = tile.psum.stride.at(term.axis);
-        storage.origin[dim] = bind(builder_.affine().make(in.result.index[dim]->constant, in.result.index[dim]->terms));
+        storage.origin[dim] =
+            bind(builder_.affine().make(in.result.index[dim]->constant, in.result.index[dim]->terms));
       }
     storage_[id] = std::move(storage);
     return Status::ok();
   }
 
-  // Loops over what does not fit the bank; the narrowed ranges stand in the environment while a bank is filled and copied out.
+  // Loops over what does not fit the bank; the narrowed ranges stand in the environment while a bank is
+  // filled and copied out.
   const Environment saved = environment_;
   size_t opened = 0;
   std::vector<FreeAxis> axes(domain.begin() + static_cast<int64_t>(whole), domain.end());
@@ -278,17 +291,21 @@ Status TileLowering::lower_contract(uint32_t i) {
 bool TileLowering::reads_allow_psum(uint32_t i) const {
   const TensorId id = inst(i).result.tensor;
   const Tensor& tensor = function_.tensors[id];
-  if (!plan_.tensors[id].on_chip || !is_block_scoped(id) || !is_float(tensor.dtype) || dram_[id] != kNone) return false;
+  if (!plan_.tensors[id].on_chip || !is_block_scoped(id) || !is_float(tensor.dtype) || dram_[id] != kNone)
+    return false;
   if (plan_.tensors[id].producers.size() != 1 || plan_.tensors[id].consumers.size() > 2) return false;
   for (uint32_t consumer : plan_.tensors[id].consumers) {
     const Inst& reader = inst(consumer);
-    if (reader.op == TensorOp::Contract || reader.function == ScalarFunction::Int32 || reader.function == ScalarFunction::Bitcast) return false;
+    if (reader.op == TensorOp::Contract || reader.function == ScalarFunction::Int32 ||
+        reader.function == ScalarFunction::Bitcast)
+      return false;
     int from_psum = 0;
     for (const Operand& operand : reader.operands)
-      if (operand.kind == Operand::Kind::Tensor && (operand.tensor == id || inst(plan_.tensors[operand.tensor].producers.empty()
-                                                                                     ? consumer
-                                                                                     : plan_.tensors[operand.tensor].producers.front())
-                                                                                    .op == TensorOp::Contract))
+      if (operand.kind == Operand::Kind::Tensor &&
+          (operand.tensor == id || inst(plan_.tensors[operand.tensor].producers.empty()
+                                            ? consumer
+                                            : plan_.tensors[operand.tensor].producers.front())
+                                           .op == TensorOp::Contract))
         ++from_psum;
     if (from_psum > 1) return false;  // at most one operand of an instruction may come from PSUM
   }
@@ -301,7 +318,8 @@ Status TileLowering::emit_groups(const ContractTile& tile) {
   const InstPlan& plan = plan_.insts[tile.inst];
   affine::Context& context = builder_.affine();
   const AxisRole moving_role = plan.lhs_stationary ? AxisRole::RhsFree : AxisRole::LhsFree;
-  affine::Ref stationary_at = tile.stationary->access.offset, moving_at = tile.moving->access.offset, out_at = tile.psum.offset;
+  affine::Ref stationary_at = tile.stationary->access.offset, moving_at = tile.moving->access.offset,
+              out_at = tile.psum.offset;
   std::vector<FreeAxis> moving_axes;
   size_t opened = 0;
   const auto shift = [&](affine::Ref& at, const TileAccess& access, AxisId axis, affine::Ref by) {
@@ -328,8 +346,8 @@ Status TileLowering::emit_groups(const ContractTile& tile) {
     shift(out_at, tile.psum, axis.axis, step);
   }
 
-  const auto matmul = [&](affine::Ref stationary_offset, affine::Ref moving_offset, int64_t lanes, uint8_t flags,
-                          const std::vector<AxisId>& k_axes) {
+  const auto matmul = [&](affine::Ref stationary_offset, affine::Ref moving_offset, int64_t lanes,
+                          uint8_t flags, const std::vector<AxisId>& k_axes) {
     TileInst mm;
     mm.opcode = bir::Opcode::Matmult;
     mm.engine = isa::Engine::PE;
@@ -373,11 +391,13 @@ Status TileLowering::emit_groups(const ContractTile& tile) {
     const affine::Ref step = open(split.full_blocks);
     weights_offset = context.add(weights_offset, context.mul(step, tile.stationary->block_step));
     moving_offset = context.add(moving_offset, context.mul(step, tile.moving->block_step));
-    matmul(weights_offset, moving_offset, split.lanes, k_axes.empty() ? 3 : bir::Attributes::kAutoFlag, k_axes);
+    matmul(weights_offset, moving_offset, split.lanes, k_axes.empty() ? 3 : bir::Attributes::kAutoFlag,
+           k_axes);
     for (; k_opened > 0; --k_opened) builder_.close_loop();
   } else {
     // A peeled last block: the group is written out, so that its flags are constants.
-    const int64_t combinations = count_elements(others), blocks = split.blocks(), total = combinations * blocks;
+    const int64_t combinations = count_elements(others), blocks = split.blocks(),
+                  total = combinations * blocks;
     for (int64_t n = 0; n < total; ++n) {
       const int64_t block = n % blocks;
       int64_t rest = n / blocks;
@@ -390,7 +410,8 @@ Status TileLowering::emit_groups(const ContractTile& tile) {
         shift(moving_offset, tile.moving->access, others[k].axis, index);
       }
       const uint8_t flags = static_cast<uint8_t>((n == 0 ? 1 : 4) | (n + 1 == total ? 2 : 0));
-      matmul(weights_offset, moving_offset, block < split.full_blocks ? split.lanes : split.remainder, flags, {});
+      matmul(weights_offset, moving_offset, block < split.full_blocks ? split.lanes : split.remainder, flags,
+             {});
     }
   }
   ++next_group_;

@@ -9,8 +9,8 @@ using namespace penguin;
 
 namespace {
 
-// A cluster's block is cut into chunks of its free axis when its tiles would take more than this share of a partition's SBUF: with
-// several buffers of each in flight, loads, compute and stores still overlap.
+// A cluster's block is cut into chunks of its free axis when its tiles would take more than this share of a
+// partition's SBUF: with several buffers of each in flight, loads, compute and stores still overlap.
 constexpr int64_t kBlockShare = 6;
 // Fewer bytes per partition than this in one transfer no longer keep a DMA engine busy.
 constexpr int64_t kMinChunkBytes = 4096;
@@ -27,7 +27,8 @@ Result<std::unique_ptr<Module>> TileLowering::run() {
     if (!failure_.is_ok()) return failure_;
   }
   Module& out = builder_.out();
-  const auto bindings = [&](const std::vector<IoBinding>& from, std::vector<IoBinding>& to, std::vector<TensorId>& ids) {
+  const auto bindings = [&](const std::vector<IoBinding>& from, std::vector<IoBinding>& to,
+                            std::vector<TensorId>& ids) {
     for (IoBinding binding : from) {
       binding.tensor = dram_[binding.tensor];
       ids.push_back(binding.tensor);
@@ -44,10 +45,12 @@ void TileLowering::declare_dram_tensors() {
   for (TensorId id = 0; id < function_.tensors.size(); ++id) {
     const Tensor& tensor = function_.tensors[id];
     const TensorPlan& plan = plan_.tensors[id];
+    if (tensor.alias_of != kNone) continue;
     bool needed = tensor.role != Role::Internal || (!plan.on_chip && !plan.consumers.empty());
     for (uint32_t consumer : plan.consumers) {
       const Inst& in = inst(consumer);
-      const AxisId axis = in.op == TensorOp::Contract ? plan_.insts[consumer].contract : plan_.insts[consumer].partition;
+      const AxisId axis =
+          in.op == TensorOp::Contract ? plan_.insts[consumer].contract : plan_.insts[consumer].partition;
       for (const Operand& operand : in.operands) {
         if (operand.kind != Operand::Kind::Tensor || operand.tensor != id) continue;
         const EdgeKind edge = classify_edge(function_, plan_, operand, axis);
@@ -60,6 +63,8 @@ void TileLowering::declare_dram_tensors() {
     placed.scope = kNone;
     dram_[id] = builder_.add_tensor(std::move(placed));
   }
+  for (TensorId id = 0; id < function_.tensors.size(); ++id)
+    if (function_.tensors[id].alias_of != kNone) dram_[id] = dram_[function_.tensors[id].alias_of];
 }
 
 bool TileLowering::is_block_scoped(TensorId id) const {
@@ -69,9 +74,11 @@ bool TileLowering::is_block_scoped(TensorId id) const {
     if (plan_.insts[producer].cluster != cluster) return false;
   for (uint32_t consumer : plan.consumers) {
     if (plan_.insts[consumer].cluster != cluster) return false;
-    // A contraction in the same block reads its stationary side; the moving side is read for all blocks at once.
+    // A contraction in the same block reads its stationary side; the moving side is read for all blocks at
+    // once.
     const Inst& in = inst(consumer);
-    if (in.op == TensorOp::Contract && in.operands[plan_.insts[consumer].lhs_stationary ? 1 : 0].tensor == id) return false;
+    if (in.op == TensorOp::Contract && in.operands[plan_.insts[consumer].lhs_stationary ? 1 : 0].tensor == id)
+      return false;
   }
   return true;
 }
@@ -95,7 +102,8 @@ std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluste
     }
     bytes += elements * size_bytes(function_.tensors[inst(i).result.tensor].dtype);
     for (const Operand& operand : inst(i).operands)
-      if (operand.kind == Operand::Kind::Tensor && !plan_.tensors[operand.tensor].on_chip && inst(i).op != TensorOp::Contract)
+      if (operand.kind == Operand::Kind::Tensor && !plan_.tensors[operand.tensor].on_chip &&
+          inst(i).op != TensorOp::Contract)
         bytes += elements * size_bytes(operand.dtype);
   }
   if (axis == kNone) return std::nullopt;
@@ -105,11 +113,13 @@ std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluste
   choice.axis[seed] = axis;
   std::vector<uint32_t> work = {seed};
   const auto in_cluster = [&](uint32_t i) { return plan_.insts[i].cluster == plan_.insts[seed].cluster; };
-  // The axis of `i` that walks `dim` of the operand, when it does so plainly; kNone when nothing does; fails otherwise.
+  // The axis of `i` that walks `dim` of the operand, when it does so plainly; kNone when nothing does; fails
+  // otherwise.
   bool legal = true;
   const auto visit = [&](uint32_t i, const Operand& access, size_t dim) {
     const Ref expr = access.index[dim];
-    if (!(expr->terms.size() == 1 && is_plain(function_, expr, function_.tensors[access.tensor].shape[dim], expr->terms[0].axis))) {
+    if (!(expr->terms.size() == 1 &&
+          is_plain(function_, expr, function_.tensors[access.tensor].shape[dim], expr->terms[0].axis))) {
       legal = false;
       return;
     }
@@ -133,7 +143,8 @@ std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluste
       for (uint32_t consumer : plan_.tensors[access.tensor].consumers)
         if (in_cluster(consumer))
           for (const Operand& operand : inst(consumer).operands)
-            if (operand.kind == Operand::Kind::Tensor && operand.tensor == access.tensor) visit(consumer, operand, dim);
+            if (operand.kind == Operand::Kind::Tensor && operand.tensor == access.tensor)
+              visit(consumer, operand, dim);
     }
   };
   while (!work.empty() && legal) {
@@ -161,7 +172,8 @@ std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluste
     }
     if (inner <= arch_.max_moving_free) chunk = std::min(chunk, arch_.max_moving_free / inner);
   } else if (bytes > budget) {
-    chunk = std::max(choice.extent * budget / bytes, std::max<int64_t>(1, choice.extent * kMinChunkBytes / bytes));
+    chunk = std::max(choice.extent * budget / bytes,
+                     std::max<int64_t>(1, choice.extent * kMinChunkBytes / bytes));
   }
   if (chunk >= choice.extent) return std::nullopt;
   // Prefer equal chunks.
@@ -198,8 +210,9 @@ void TileLowering::lower_cluster(const Cluster& cluster) {
   cluster_cache_.clear();
 }
 
-void TileLowering::lower_block(const Cluster& cluster, affine::Ref block, int64_t lanes, const std::optional<ChunkChoice>& chunk,
-                               affine::Ref chunk_base, int64_t chunk_count) {
+void TileLowering::lower_block(const Cluster& cluster, affine::Ref block, int64_t lanes,
+                               const std::optional<ChunkChoice>& chunk, affine::Ref chunk_base,
+                               int64_t chunk_count) {
   cluster_.block = block;
   cluster_.lanes = lanes;
   cluster_.block_level = builder_.level();
@@ -222,14 +235,16 @@ void TileLowering::lower_inst(uint32_t i) {
   builder_.set_origin(in.loc, in.name);
   environment_.clear();
   const AxisId partition = plan_.insts[i].partition;
-  for (const IterationAxis& entry : in.axes) environment_[entry.axis] = {builder_.constant(0), extent(entry.axis), nullptr};
+  for (const IterationAxis& entry : in.axes)
+    environment_[entry.axis] = {builder_.constant(0), extent(entry.axis), nullptr};
   if (partition != kNone) {
     const int64_t lanes = partition_split(extent(partition)).lanes;
     environment_[partition] = {builder_.affine().mul(cluster_.block, lanes), cluster_.lanes, cluster_.block};
   }
   if (cluster_.chunk) {
     const auto found = cluster_.chunk->axis.find(i);
-    if (found != cluster_.chunk->axis.end()) environment_[found->second] = {cluster_.chunk_base, cluster_.chunk_count, nullptr};
+    if (found != cluster_.chunk->axis.end())
+      environment_[found->second] = {cluster_.chunk_base, cluster_.chunk_count, nullptr};
   }
   block_environment_ = environment_;
   switch (in.op) {
@@ -260,7 +275,8 @@ std::vector<FreeAxis> TileLowering::free_axes(uint32_t i) const {
 std::vector<FreeAxis> TileLowering::axes_with_role(uint32_t i, AxisRole role) const {
   std::vector<FreeAxis> axes;
   for (const IterationAxis& entry : inst(i).axes)
-    if (entry.role == role && entry.axis != plan_.insts[i].partition) axes.push_back({entry.axis, range(entry.axis).count});
+    if (entry.role == role && entry.axis != plan_.insts[i].partition)
+      axes.push_back({entry.axis, range(entry.axis).count});
   return axes;
 }
 
@@ -287,7 +303,8 @@ TileAccess TileLowering::result_access(uint32_t i) {
       if (axes[k].count > 1) access.stride[axes[k].axis] = elements;
       elements *= axes[k].count;
     }
-    access.tensor = builder_.new_tile(tensor.name, Space::Sbuf, tensor.dtype, access.lanes, elements, builder_.level());
+    access.tensor =
+        builder_.new_tile(tensor.name, Space::Sbuf, tensor.dtype, access.lanes, elements, builder_.level());
     return access;
   }
   if (!storage_.contains(id)) {
@@ -320,7 +337,8 @@ TileAccess TileLowering::result_access(uint32_t i) {
         elements *= split.blocks();
       }
     }
-    storage.tile = builder_.new_tile(tensor.name, Space::Sbuf, tensor.dtype, storage.lanes, elements, scoped ? cluster_.block_level : 0);
+    storage.tile = builder_.new_tile(tensor.name, Space::Sbuf, tensor.dtype, storage.lanes, elements,
+                                     scoped ? cluster_.block_level : 0);
     storage_[id] = std::move(storage);
   }
   return storage_access(storage_.at(id), i, in.result, partition);
@@ -332,7 +350,8 @@ void TileLowering::finish_result(uint32_t i, const TileAccess& tile) {
   builder_.emit_dma(tile, dram_access(i, in.result, plan_.insts[i].partition), free_axes(i));
 }
 
-isa::Engine TileLowering::pick_engine(std::string_view legal, int64_t elements, double cycles_per_element, bool touches_psum) {
+isa::Engine TileLowering::pick_engine(std::string_view legal, int64_t elements, double cycles_per_element,
+                                      bool touches_psum) {
   struct Candidate {
     char letter;
     isa::Engine engine;
@@ -345,9 +364,12 @@ isa::Engine TileLowering::pick_engine(std::string_view legal, int64_t elements, 
   double best_finish = 0, best_cost = 0;
   for (const Candidate& candidate : candidates) {
     if (legal.find(candidate.letter) == std::string_view::npos) continue;
-    if (candidate.engine == isa::Engine::Pool && (touches_psum || (arch_.shares_pool_dve_port && legal.size() > 1))) continue;
+    if (candidate.engine == isa::Engine::Pool &&
+        (touches_psum || (arch_.shares_pool_dve_port && legal.size() > 1)))
+      continue;
     const double rate = candidate.engine == isa::Engine::Activation ? 1.0 : cycles_per_element;
-    const double cost = std::max(64.0, static_cast<double>(elements) * rate) * candidate.ticks * static_cast<double>(builder_.trips());
+    const double cost = std::max(64.0, static_cast<double>(elements) * rate) * candidate.ticks *
+                        static_cast<double>(builder_.trips());
     const double finish = engine_ns_[static_cast<size_t>(candidate.engine)] + cost;
     if (best == nullptr || finish < best_finish) {
       best = &candidate;

@@ -22,11 +22,11 @@ struct Storage {
   penguin::TensorId tile = penguin::kNone;
   penguin::Space space = penguin::Space::Sbuf;
   Dtype dtype = Dtype::F32;
-  int partition_dim = -1;               // logical dim on partitions; -1 = one partition
-  int64_t lanes = 1;                    // lanes per block
-  int64_t block_stride = 0;             // elements between partition blocks; 0 = holds one block
-  std::vector<int64_t> stride;          // per logical dim, elements
-  std::vector<affine::Ref> origin;      // per logical dim: first element held; null = 0
+  int partition_dim = -1;           // logical dim on partitions; -1 = one partition
+  int64_t lanes = 1;                // lanes per block
+  int64_t block_stride = 0;         // elements between partition blocks; 0 = holds one block
+  std::vector<int64_t> stride;      // per logical dim, elements
+  std::vector<affine::Ref> origin;  // per logical dim: first element held; null = 0
 };
 
 using Environment = std::unordered_map<penguin::AxisId, Range>;
@@ -40,20 +40,23 @@ class TileLowering {
   // --- lowering.cc ---
   struct ChunkChoice {
     int64_t extent = 0, chunk = 0;
-    std::unordered_map<uint32_t, penguin::AxisId> axis;  // per instruction of the cluster that has the chunked axis
+    std::unordered_map<uint32_t, penguin::AxisId>
+        axis;  // per instruction of the cluster that has the chunked axis
   };
   void declare_dram_tensors();
   void lower_cluster(const Cluster& cluster);
   std::optional<ChunkChoice> choose_chunk(const Cluster& cluster);
-  void lower_block(const Cluster& cluster, affine::Ref block, int64_t lanes, const std::optional<ChunkChoice>& chunk,
-                   affine::Ref chunk_base, int64_t chunk_count);
+  void lower_block(const Cluster& cluster, affine::Ref block, int64_t lanes,
+                   const std::optional<ChunkChoice>& chunk, affine::Ref chunk_base, int64_t chunk_count);
   void lower_inst(uint32_t i);
   bool is_block_scoped(penguin::TensorId id) const;
-  /// The tile that receives the instruction's result, allocated at its first write; DRAM results get a staging tile.
+  /// The tile that receives the instruction's result, allocated at its first write; DRAM results get a
+  /// staging tile.
   TileAccess result_access(uint32_t i);
   /// After an instruction's result tile is complete: stores it where DRAM must have it.
   void finish_result(uint32_t i, const TileAccess& tile);
-  std::vector<FreeAxis> free_axes(uint32_t i) const;  // the result's free axes, outermost first in its storage
+  std::vector<FreeAxis> free_axes(
+      uint32_t i) const;  // the result's free axes, outermost first in its storage
   std::vector<FreeAxis> axes_with_role(uint32_t i, penguin::AxisRole role) const;
 
   // --- operands.cc ---
@@ -64,7 +67,8 @@ class TileLowering {
   /// Row-major offset of an access as an affine expression of the instruction's axes.
   affine::Ref linear_index(const penguin::Operand& operand, const std::vector<int64_t>& shape);
   TileAccess dram_access(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
-  TileAccess storage_access(const Storage& storage, uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
+  TileAccess storage_access(const Storage& storage, uint32_t i, const penguin::Operand& operand,
+                            penguin::AxisId partition);
   /// An on-chip tile of the operand with `partition` on partitions.
   TileAccess operand_tile(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
   TileAccess load_tile(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
@@ -76,8 +80,8 @@ class TileLowering {
   /// The level (number of enclosing loops) at which everything the access depends on is known.
   size_t dependence_level(const TileAccess& access) const;
   bool depends_on_block(const affine::Ref expr) const;
-  void emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to, int64_t to_lanes, penguin::AxisId row,
-                      penguin::AxisId column);
+  void emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to, int64_t to_lanes,
+                      penguin::AxisId row, penguin::AxisId column);
 
   // --- map.cc ---
   Status lower_map(uint32_t i);
@@ -90,13 +94,15 @@ class TileLowering {
     uint64_t scalar = 0;
   };
   MapOperand map_operand(uint32_t i, const penguin::Operand& operand);
-  Status emit_alu(uint32_t i, const MapOperand& a, const MapOperand& b, const TileAccess& out, const std::vector<FreeAxis>& axes);
+  Status emit_alu(uint32_t i, const MapOperand& a, const MapOperand& b, const TileAccess& out,
+                  const std::vector<FreeAxis>& axes);
   void emit_copy(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& axes);
   void emit_fill(const TileAccess& to, Dtype dtype, uint64_t bits, const std::vector<FreeAxis>& axes);
   TileAccess as_tile(const MapOperand& operand, int64_t lanes);
 
   // --- contract.cc ---
-  /// One operand of a contraction with all its blocks of the contracted axis: block k stands `block_step` elements after block 0.
+  /// One operand of a contraction with all its blocks of the contracted axis: block k stands `block_step`
+  /// elements after block 0.
   struct Panel {
     TileAccess access;
     PartitionSplit split{1, 1, 0};
@@ -112,15 +118,19 @@ class TileLowering {
   Status lower_contract(uint32_t i);
   Panel operand_panel(uint32_t i, const penguin::Operand& operand);
   void load_panel(uint32_t i, const penguin::Operand& operand, Panel& panel);
-  void load_exchanged(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& order, const FreeAxis& rows);
+  void load_exchanged(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& order,
+                      const FreeAxis& rows);
   bool reads_allow_psum(uint32_t i) const;
   Status emit_groups(const ContractTile& tile);
 
   // Engine choice: the legal engine with the least estimated work so far.
-  isa::Engine pick_engine(std::string_view legal, int64_t elements, double cycles_per_element, bool touches_psum);
+  isa::Engine pick_engine(std::string_view legal, int64_t elements, double cycles_per_element,
+                          bool touches_psum);
 
   const penguin::Inst& inst(uint32_t i) const { return *function_.body[i].inst; }
-  int64_t extent(penguin::AxisId axis) const { return axis == penguin::kNone ? 1 : function_.axes[axis].extent; }
+  int64_t extent(penguin::AxisId axis) const {
+    return axis == penguin::kNone ? 1 : function_.axes[axis].extent;
+  }
   const Range& range(penguin::AxisId axis) const { return environment_.at(axis); }
   affine::Ref bind(affine::Ref expr);  // replaces the instruction's axes by their bases
 
@@ -129,24 +139,24 @@ class TileLowering {
   const Plan& plan_;
   const ArchModel& arch_;
   TileBuilder builder_;
-  std::vector<penguin::TensorId> dram_;                   // per logical tensor: its DRAM tensor; kNone = none
+  std::vector<penguin::TensorId> dram_;  // per logical tensor: its DRAM tensor; kNone = none
   std::unordered_map<penguin::TensorId, Storage> storage_;
-  Environment environment_;                               // axes of the instruction being lowered
+  Environment environment_;  // axes of the instruction being lowered
   struct ClusterState {
     const Cluster* cluster = nullptr;
     affine::Ref block = nullptr;
     int64_t lanes = 1;
-    size_t outer_level = 0, block_level = 0;              // levels outside the cluster's loops / of the block body
+    size_t outer_level = 0, block_level = 0;  // levels outside the cluster's loops / of the block body
     std::optional<ChunkChoice> chunk;
     affine::Ref chunk_base = nullptr;
     int64_t chunk_count = 0;
-    std::map<std::string, TileAccess> block_cache;        // loaded tiles valid in this block
+    std::map<std::string, TileAccess> block_cache;  // loaded tiles valid in this block
   } cluster_;
-  std::map<std::string, TileAccess> cluster_cache_;       // tiles hoisted out of the cluster's loops
-  std::map<std::string, TileAccess> function_cache_;      // constants and identities
-  int64_t last_turned_block_stride_ = 0;                  // of the latest transposed_tile
+  std::map<std::string, TileAccess> cluster_cache_;   // tiles hoisted out of the cluster's loops
+  std::map<std::string, TileAccess> function_cache_;  // constants and identities
+  int64_t last_turned_block_stride_ = 0;              // of the latest transposed_tile
   uint32_t next_group_ = 0;
-  Environment block_environment_;                         // the environment as lower_inst set it, before a contraction narrows it
+  Environment block_environment_;  // the environment as lower_inst set it, before a contraction narrows it
   double engine_ns_[8] = {};
   Status failure_;
 };

@@ -13,7 +13,8 @@ namespace {
 
 float scalar_as_float(Dtype dtype, uint64_t bits) { return static_cast<float>(load_as_double(dtype, &bits)); }
 
-// Relative cost of an elementwise instruction per element on DVE and Pool (arch.md §6.3): two streamed fp32 operands take two cycles.
+// Relative cost of an elementwise instruction per element on DVE and Pool (arch.md §6.3): two streamed fp32
+// operands take two cycles.
 double tensor_tensor_cycles(Dtype a, Dtype b) { return size_bytes(a) == 4 || size_bytes(b) == 4 ? 2.0 : 1.0; }
 
 bool is_bits(isa::AluOp op) { return isa::info(op).domain == isa::AluDomain::Bits; }
@@ -26,18 +27,21 @@ int64_t count_elements(const std::vector<FreeAxis>& axes) {
 
 }  // namespace
 
-void TileLowering::emit_fill(const TileAccess& to, Dtype dtype, uint64_t bits, const std::vector<FreeAxis>& axes) {
+void TileLowering::emit_fill(const TileAccess& to, Dtype dtype, uint64_t bits,
+                             const std::vector<FreeAxis>& axes) {
   TileInst fill;
   fill.opcode = bir::Opcode::Memset;
   fill.engine = pick_engine("PV", count_elements(axes), 1.0, to.space == Space::Psum);
-  fill.attributes.constant = static_cast<uint32_t>(bits & (size_bytes(dtype) >= 4 ? 0xFFFFFFFFull : (1ull << (8 * size_bytes(dtype))) - 1));
+  fill.attributes.constant = static_cast<uint32_t>(
+      bits & (size_bytes(dtype) >= 4 ? 0xFFFFFFFFull : (1ull << (8 * size_bytes(dtype))) - 1));
   fill.outs = {TileOperand::tile(to)};
   fill.axes = axes;
   fill.max_dims = 4;
   builder_.emit(fill);
 }
 
-void TileLowering::emit_copy(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& axes) {
+void TileLowering::emit_copy(const TileAccess& from, const TileAccess& to,
+                             const std::vector<FreeAxis>& axes) {
   TileInst copy;
   copy.opcode = bir::Opcode::TensorCopy;
   const bool psum = from.space == Space::Psum || to.space == Space::Psum;
@@ -71,21 +75,26 @@ TileLowering::MapOperand TileLowering::map_operand(uint32_t i, const Operand& op
 }
 
 TileAccess TileLowering::as_tile(const MapOperand& operand, int64_t lanes) {
-  return operand.kind == MapOperand::Kind::Scalar ? constant_tile(operand.dtype, operand.scalar, lanes) : operand.access;
+  return operand.kind == MapOperand::Kind::Scalar ? constant_tile(operand.dtype, operand.scalar, lanes)
+                                                  : operand.access;
 }
 
-Status TileLowering::emit_alu(uint32_t i, const MapOperand& a, const MapOperand& b, const TileAccess& out, const std::vector<FreeAxis>& axes) {
+Status TileLowering::emit_alu(uint32_t i, const MapOperand& a, const MapOperand& b, const TileAccess& out,
+                              const std::vector<FreeAxis>& axes) {
   const isa::AluOp op = inst(i).attributes.alu;
   const bool bits = is_bits(op);
   const bool unary = isa::info(op).arity == 1;
   const auto is_scalar = [&](const MapOperand& operand) {
     // A per-partition scalar must be fp32 for arithmetic; of other types it is read as a broadcast tile.
     return operand.kind == MapOperand::Kind::Scalar ||
-           (operand.kind == MapOperand::Kind::PerPartition && !bits && operand.dtype == Dtype::F32 && count_elements(axes) > 1);
+           (operand.kind == MapOperand::Kind::PerPartition && !bits && operand.dtype == Dtype::F32 &&
+            count_elements(axes) > 1);
   };
   const auto scalar_operand = [&](const MapOperand& operand) {
     if (operand.kind == MapOperand::Kind::PerPartition) return TileOperand::per_partition(operand.access);
-    if (bits) return TileOperand::immediate_bits(Dtype::S32, static_cast<uint32_t>(load_as_int64(operand.dtype, &operand.scalar)));
+    if (bits)
+      return TileOperand::immediate_bits(
+          Dtype::S32, static_cast<uint32_t>(load_as_int64(operand.dtype, &operand.scalar)));
     return TileOperand::immediate(scalar_as_float(operand.dtype, operand.scalar));
   };
   TileInst alu;
@@ -98,7 +107,8 @@ Status TileLowering::emit_alu(uint32_t i, const MapOperand& a, const MapOperand&
     const bool reversed = !unary && !is_scalar(b);
     const MapOperand& data = reversed ? b : a;
     alu.opcode = bir::Opcode::TensorScalarPtr;
-    alu.ins = {TileOperand::tile(as_tile(data, out.lanes)), unary ? TileOperand::immediate(0.0f) : scalar_operand(reversed ? a : b)};
+    alu.ins = {TileOperand::tile(as_tile(data, out.lanes)),
+               unary ? TileOperand::immediate(0.0f) : scalar_operand(reversed ? a : b)};
     if (unary && bits) alu.ins[1] = TileOperand::immediate_bits(Dtype::S32, 0);
     alu.attributes.reverse0 = reversed;
     alu.engine = pick_engine("PV", elements, 1.0, psum);
@@ -106,7 +116,8 @@ Status TileLowering::emit_alu(uint32_t i, const MapOperand& a, const MapOperand&
     alu.opcode = bir::Opcode::TensorTensor;
     alu.ins = {TileOperand::tile(as_tile(a, out.lanes)), TileOperand::tile(as_tile(b, out.lanes))};
     alu.engine = pick_engine("PV", elements, tensor_tensor_cycles(a.dtype, b.dtype), psum);
-    // All-integer operands on Pool would select its exact 32-bit arithmetic; fp32 semantics are asked for here.
+    // All-integer operands on Pool would select its exact 32-bit arithmetic; fp32 semantics are asked for
+    // here.
     const auto is_int32 = [](Dtype dtype) { return dtype == Dtype::S32 || dtype == Dtype::U32; };
     if (!bits && is_int32(a.dtype) && is_int32(b.dtype)) alu.engine = isa::Engine::DVE;
   }
@@ -120,7 +131,9 @@ Status TileLowering::lower_map(uint32_t i) {
     const TileAccess out = result_access(i);
     TileAccess from = operand_tile(i, in.operands[0], plan_.insts[i].partition), to = out;
     // Equal integer types on both sides: the bits move unchanged.
-    const Dtype raw = size_bytes(to.dtype) == 4 ? Dtype::S32 : size_bytes(to.dtype) == 2 ? Dtype::S16 : Dtype::S8;
+    const Dtype raw = size_bytes(to.dtype) == 4   ? Dtype::S32
+                      : size_bytes(to.dtype) == 2 ? Dtype::S16
+                                                  : Dtype::S8;
     from.dtype = to.dtype = raw;
     emit_copy(from, to, free_axes(i));
     finish_result(i, out);
@@ -140,7 +153,8 @@ Status TileLowering::lower_map(uint32_t i) {
       add.opcode = bir::Opcode::TensorTensor;
       add.engine = isa::Engine::Pool;
       add.attributes.op0 = in.attributes.alu;
-      add.ins = {TileOperand::tile(as_tile(operands[0], out.lanes)), TileOperand::tile(as_tile(operands[1], out.lanes))};
+      add.ins = {TileOperand::tile(as_tile(operands[0], out.lanes)),
+                 TileOperand::tile(as_tile(operands[1], out.lanes))};
       add.outs = {TileOperand::tile(out)};
       add.axes = axes;
       builder_.emit(add);
@@ -150,12 +164,14 @@ Status TileLowering::lower_map(uint32_t i) {
       TileInst act;
       act.opcode = bir::Opcode::Activation;
       act.engine = isa::Engine::Activation;
-      engine_ns_[static_cast<size_t>(act.engine)] +=
-          std::max(64.0, static_cast<double>(elements)) * arch_.activation_ticks * static_cast<double>(builder_.trips());
+      engine_ns_[static_cast<size_t>(act.engine)] += std::max(64.0, static_cast<double>(elements)) *
+                                                     arch_.activation_ticks *
+                                                     static_cast<double>(builder_.trips());
       act.attributes.function = in.attributes.activation;
       act.ins = {TileOperand::tile(as_tile(operands[0], out.lanes)),
-                 arch_.has_activation_bias_immediate ? TileOperand::immediate(0.0f)
-                                                     : TileOperand::per_partition(constant_tile(Dtype::F32, 0, out.lanes))};
+                 arch_.has_activation_bias_immediate
+                     ? TileOperand::immediate(0.0f)
+                     : TileOperand::per_partition(constant_tile(Dtype::F32, 0, out.lanes))};
       act.outs = {TileOperand::tile(out)};
       act.axes = axes;
       builder_.emit(act);
@@ -167,8 +183,11 @@ Status TileLowering::lower_map(uint32_t i) {
         uint64_t bits = operands[0].scalar;
         if (in.function == ScalarFunction::Copy && operands[0].dtype != out.dtype) {
           bits = 0;
-          if (is_float(out.dtype)) store_from_double(out.dtype, &bits, load_as_double(operands[0].dtype, &operands[0].scalar));
-          else store_from_double(out.dtype, &bits, std::nearbyint(load_as_double(operands[0].dtype, &operands[0].scalar)));
+          if (is_float(out.dtype))
+            store_from_double(out.dtype, &bits, load_as_double(operands[0].dtype, &operands[0].scalar));
+          else
+            store_from_double(out.dtype, &bits,
+                              std::nearbyint(load_as_double(operands[0].dtype, &operands[0].scalar)));
         }
         emit_fill(out, out.dtype, bits, axes);
       } else {
@@ -184,7 +203,8 @@ Status TileLowering::lower_map(uint32_t i) {
       }
       TileInst put;
       put.opcode = bir::Opcode::CopyPredicated;
-      put.ins = {TileOperand::tile(as_tile(operands[1], out.lanes)), TileOperand::tile(as_tile(operands[0], out.lanes))};
+      put.ins = {TileOperand::tile(as_tile(operands[1], out.lanes)),
+                 TileOperand::tile(as_tile(operands[0], out.lanes))};
       put.outs = {TileOperand::tile(out)};
       put.axes = axes;
       const bool psum = put.ins[0].access.space == Space::Psum || put.ins[1].access.space == Space::Psum;
@@ -193,7 +213,8 @@ Status TileLowering::lower_map(uint32_t i) {
       break;
     }
     default:
-      return error(Code::EVRF001, in.loc, info(in.function).name, "no instruction computes it on this target");
+      return error(Code::EVRF001, in.loc, info(in.function).name,
+                   "no instruction computes it on this target");
   }
   finish_result(i, out);
   return Status::ok();
@@ -214,15 +235,19 @@ Status TileLowering::lower_reduce(uint32_t i) {
       {ScalarFunction::Or, isa::AluOp::Max, isa::AluOp::BitwiseOr},
       {ScalarFunction::Xor, isa::AluOp::NotEqual, isa::AluOp::BitwiseXor},
   };
-  const Fold* fold = std::find_if(std::begin(kFolds), std::end(kFolds), [&](const Fold& row) { return row.function == in.function; });
-  if (fold == std::end(kFolds)) return error(Code::EVRF001, in.loc, "reduce", fmt::format("a fold by {}", info(in.function).name));
+  const Fold* fold = std::find_if(std::begin(kFolds), std::end(kFolds),
+                                  [&](const Fold& row) { return row.function == in.function; });
+  if (fold == std::end(kFolds))
+    return error(Code::EVRF001, in.loc, "reduce", fmt::format("a fold by {}", info(in.function).name));
   const MapOperand data = map_operand(i, in.operands[0]);
   const TileAccess out = result_access(i);
   std::vector<FreeAxis> axes = free_axes(i);
   TileInst reduce;
   reduce.opcode = bir::Opcode::TensorReduce;
   reduce.attributes.op0 =
-      data.dtype != Dtype::Pred && is_integer(data.dtype) && fold->bitwise != isa::AluOp::Bypass ? fold->bitwise : fold->arithmetic;
+      data.dtype != Dtype::Pred && is_integer(data.dtype) && fold->bitwise != isa::AluOp::Bypass
+          ? fold->bitwise
+          : fold->arithmetic;
   int64_t elements = count_elements(axes);
   // Folded axes in the order that the data has them, so that they join into few dims.
   std::vector<FreeAxis> folded = axes_with_role(i, AxisRole::Reduce);

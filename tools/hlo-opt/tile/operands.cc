@@ -10,7 +10,8 @@ namespace {
 
 // An index tile larger than this per partition is built as the sum of a row and a column.
 constexpr int64_t kMaxIndexTileBytes = 16384;
-// Loads hoisted out of a cluster may together take this share of SBUF; larger panels are loaded where they are used.
+// Loads hoisted out of a cluster may together take this share of SBUF; larger panels are loaded where they
+// are used.
 constexpr int64_t kHoistShare = 3;
 
 // Steps of an affine expression over DRAM, largest first: the order in which a load visits its free axes.
@@ -32,14 +33,16 @@ affine::Ref TileLowering::linear_index(const Operand& operand, const std::vector
   int64_t stride = 1;
   for (size_t dim = shape.size(); dim-- > 0;) {
     // The access belongs to the source module's context; rebuild it in ours.
-    sum = context.add(sum, context.mul(context.make(operand.index[dim]->constant, operand.index[dim]->terms), stride));
+    sum = context.add(
+        sum, context.mul(context.make(operand.index[dim]->constant, operand.index[dim]->terms), stride));
     stride *= shape[dim];
   }
   return sum;
 }
 
 TileAccess TileLowering::dram_access(uint32_t i, const Operand& operand, AxisId partition) {
-  NCC_CHECK(dram_[operand.tensor] != kNone, "{}: tensor {} has no DRAM copy", inst(i).name, function_.tensors[operand.tensor].name);
+  NCC_CHECK(dram_[operand.tensor] != kNone, "{}: tensor {} has no DRAM copy", inst(i).name,
+            function_.tensors[operand.tensor].name);
   const affine::Ref linear = linear_index(operand, function_.tensors[operand.tensor].shape);
   TileAccess access;
   access.tensor = dram_[operand.tensor];
@@ -56,7 +59,8 @@ TileAccess TileLowering::dram_access(uint32_t i, const Operand& operand, AxisId 
   return access;
 }
 
-TileAccess TileLowering::storage_access(const Storage& storage, uint32_t i, const Operand& operand, AxisId partition) {
+TileAccess TileLowering::storage_access(const Storage& storage, uint32_t i, const Operand& operand,
+                                        AxisId partition) {
   affine::Context& context = builder_.affine();
   TileAccess access;
   access.tensor = storage.tile;
@@ -84,14 +88,17 @@ TileAccess TileLowering::storage_access(const Storage& storage, uint32_t i, cons
 
 bool TileLowering::depends_on_block(const affine::Ref expr) const {
   for (const affine::Term& term : expr->terms)
-    if (cluster_.block->coef(term.axis) != 0 || (cluster_.chunk_base != nullptr && cluster_.chunk_base->coef(term.axis) != 0)) return true;
+    if (cluster_.block->coef(term.axis) != 0 ||
+        (cluster_.chunk_base != nullptr && cluster_.chunk_base->coef(term.axis) != 0))
+      return true;
   return false;
 }
 
 size_t TileLowering::dependence_level(const TileAccess& access) const {
-  // Anything that names a loop of the cluster stays in the block; the rest can move out, unless this block is the peeled one whose
-  // constants look independent (its lanes differ from the main blocks').
-  return depends_on_block(access.offset) || cluster_.block->is_constant() ? cluster_.block_level : cluster_.outer_level;
+  // Anything that names a loop of the cluster stays in the block; the rest can move out, unless this block is
+  // the peeled one whose constants look independent (its lanes differ from the main blocks').
+  return depends_on_block(access.offset) || cluster_.block->is_constant() ? cluster_.block_level
+                                                                          : cluster_.outer_level;
 }
 
 TileAccess TileLowering::operand_tile(uint32_t i, const Operand& operand, AxisId partition) {
@@ -116,7 +123,8 @@ TileAccess TileLowering::load_tile(uint32_t i, const Operand& operand, AxisId pa
   const std::vector<FreeAxis> order = by_descending_stride(from, axes);
 
   const bool stays = depends_on_block(from.offset);
-  std::string key = fmt::format("{}@{}:{}x{}", from.tensor, static_cast<const void*>(from.offset), from.lane_step, from.lanes);
+  std::string key = fmt::format("{}@{}:{}x{}", from.tensor, static_cast<const void*>(from.offset),
+                                from.lane_step, from.lanes);
   for (const FreeAxis& axis : order) key += fmt::format(",{}*{}", from.stride.at(axis.axis), axis.count);
   std::map<std::string, TileAccess>& cache = stays ? cluster_.block_cache : cluster_cache_;
   TileAccess tile;
@@ -134,7 +142,8 @@ TileAccess TileLowering::load_tile(uint32_t i, const Operand& operand, AxisId pa
   }
   const size_t level = stays ? cluster_.block_level : cluster_.outer_level;
   builder_.at_level(level, [&] {
-    tile.tensor = builder_.new_tile(function_.tensors[operand.tensor].name + ".sb", Space::Sbuf, tile.dtype, tile.lanes, elements, level);
+    tile.tensor = builder_.new_tile(function_.tensors[operand.tensor].name + ".sb", Space::Sbuf, tile.dtype,
+                                    tile.lanes, elements, level);
     builder_.emit_dma(from, tile, order);
   });
   cache[key] = tile;
@@ -159,7 +168,8 @@ TileAccess TileLowering::index_tile(uint32_t i, const Operand& operand, AxisId p
     elements *= axes[k].count;
   }
   const auto emit_iota = [&](bool rows, bool lanes) {
-    std::string key = fmt::format("iota:{}", lanes ? fmt::format("{}x{}*{}", lane_coef, split.lanes, blocks) : "-");
+    std::string key =
+        fmt::format("iota:{}", lanes ? fmt::format("{}x{}*{}", lane_coef, split.lanes, blocks) : "-");
     int64_t base = value->constant;
     if (rows)
       for (const FreeAxis& axis : axes) key += fmt::format(",{}*{}", value->coef(axis.axis), axis.count);
@@ -191,12 +201,13 @@ TileAccess TileLowering::index_tile(uint32_t i, const Operand& operand, AxisId p
             order.push_back(axis);
             out.stride[axis.axis] = stride[axis.axis];
           }
-      NCC_CHECK(order.size() <= isa::kMaxFreeDims, "{}: an index over {} axes", this->inst(i).name, order.size());
+      NCC_CHECK(order.size() <= isa::kMaxFreeDims, "{}: an index over {} axes", this->inst(i).name,
+                order.size());
       inst.attributes.base = static_cast<int32_t>(base);
       inst.attributes.channel_multiplier = lanes ? static_cast<int32_t>(lane_coef) : 0;
       for (const FreeAxis& axis : order)
-        inst.attributes.pattern[inst.attributes.pattern_rank++] = {axis.axis == block_axis ? lane_coef * split.lanes : value->coef(axis.axis),
-                                                                   axis.count};
+        inst.attributes.pattern[inst.attributes.pattern_rank++] = {
+            axis.axis == block_axis ? lane_coef * split.lanes : value->coef(axis.axis), axis.count};
       // The output is dense, so one contiguous pattern of as many elements serves.
       TileAccess dense = tile;
       const AxisId all = block_axis + 1;
@@ -216,7 +227,8 @@ TileAccess TileLowering::index_tile(uint32_t i, const Operand& operand, AxisId p
         offset = context.add(offset, context.mul(range(axis.axis).base, stride[axis.axis]));
         if (range(axis.axis).count > 1) tile.stride[axis.axis] = stride[axis.axis];
       }
-    if (lanes && blocks > 1) offset = context.add(offset, context.mul(range(partition).block, rows ? elements : 1));
+    if (lanes && blocks > 1)
+      offset = context.add(offset, context.mul(range(partition).block, rows ? elements : 1));
     tile.offset = offset;
     return tile;
   };
@@ -302,15 +314,18 @@ TileAccess TileLowering::identity_tile(Dtype dtype) {
   return tile;
 }
 
-// Exchanges the roles of partitions and one free axis for one block: to[column lane, row] = from[row lane, column].
-void TileLowering::emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to, int64_t to_lanes, AxisId row, AxisId column) {
+// Exchanges the roles of partitions and one free axis for one block: to[column lane, row] = from[row lane,
+// column].
+void TileLowering::emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to,
+                                  int64_t to_lanes, AxisId row, AxisId column) {
   const int64_t bytes = size_bytes(from.dtype);
   const bool through_f32 = !arch_.has_pe_transpose;
   Dtype moved = from.dtype;
   TileAccess source = from, target = to;
   if (bytes == 1 || (through_f32 && !is_float(from.dtype))) {
     // One-byte elements pass through PE as exact small numbers.
-    NCC_CHECK(bytes == 1, "transpose of {} on a generation without a bit-exact PE transpose", info(from.dtype).hlo);
+    NCC_CHECK(bytes == 1, "transpose of {} on a generation without a bit-exact PE transpose",
+              info(from.dtype).hlo);
     moved = Dtype::BF16;
     source.tensor = builder_.new_tile("widened", Space::Sbuf, moved, from_lanes, to_lanes, builder_.level());
     source.dtype = moved;
@@ -328,7 +343,8 @@ void TileLowering::emit_transpose(const TileAccess& from, int64_t from_lanes, co
   psum.dtype = psum_dtype;
   psum.lanes = to_lanes;
   psum.offset = builder_.constant(0);
-  psum.tensor = builder_.new_tile("exchange", Space::Psum, psum_dtype, to_lanes, from_lanes, builder_.level());
+  psum.tensor =
+      builder_.new_tile("exchange", Space::Psum, psum_dtype, to_lanes, from_lanes, builder_.level());
   TileAccess identity = identity_tile(moved);
   identity.lanes = from_lanes;
 
@@ -376,8 +392,10 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
   turned.stride.assign(tensor.shape.size(), 0);
   turned.origin = held.origin;
   const int from_dim = held.partition_dim;
-  const PartitionSplit from_split = from_dim < 0 ? PartitionSplit{1, 1, 0} : partition_split(tensor.shape[from_dim]);
-  const PartitionSplit to_split = wanted < 0 ? PartitionSplit{1, 1, 0} : partition_split(tensor.shape[wanted]);
+  const PartitionSplit from_split =
+      from_dim < 0 ? PartitionSplit{1, 1, 0} : partition_split(tensor.shape[from_dim]);
+  const PartitionSplit to_split =
+      wanted < 0 ? PartitionSplit{1, 1, 0} : partition_split(tensor.shape[wanted]);
   int64_t elements = 1;
   for (size_t dim = tensor.shape.size(); dim-- > 0;) {
     if (static_cast<int>(dim) == wanted) continue;
@@ -400,19 +418,22 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
   const size_t level = scoped ? cluster_.block_level : cluster_.outer_level;
   const size_t owner = scoped ? cluster_.block_level : 0;
   builder_.at_level(level, [&] {
-    turned.tile = builder_.new_tile(tensor.name + ".t", Space::Sbuf, turned.dtype, turned.lanes, elements, owner);
+    turned.tile =
+        builder_.new_tile(tensor.name + ".t", Space::Sbuf, turned.dtype, turned.lanes, elements, owner);
     // Two axes of our own name the row and the column of a block; the other dims are loops.
     const AxisId row = static_cast<AxisId>(function_.axes.size()), column = row + 1;
     affine::Ref from_base = builder_.constant(0), to_base = builder_.constant(0);
     size_t opened = 0;
     for (size_t dim = 0; dim < tensor.shape.size(); ++dim) {
-      if (static_cast<int>(dim) == wanted || static_cast<int>(dim) == from_dim || tensor.shape[dim] == 1) continue;
+      if (static_cast<int>(dim) == wanted || static_cast<int>(dim) == from_dim || tensor.shape[dim] == 1)
+        continue;
       const affine::Ref step = builder_.open_loop("x", tensor.shape[dim]);
       ++opened;
       from_base = context.add(from_base, context.mul(step, held.stride[dim]));
       to_base = context.add(to_base, context.mul(step, turned.stride[dim]));
     }
-    const auto block = [&](affine::Ref from_block, int64_t from_lanes, affine::Ref to_block, int64_t to_lanes) {
+    const auto block = [&](affine::Ref from_block, int64_t from_lanes, affine::Ref to_block,
+                           int64_t to_lanes) {
       TileAccess from;
       from.tensor = held.tile;
       from.space = held.space;
@@ -430,7 +451,9 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
       to.lanes = to_lanes;
       to.offset = context.add(to_base, context.mul(to_block, turned.block_stride));
       if (from_dim >= 0) {
-        if (!scoped) to.offset = context.add(to.offset, context.mul(from_block, from_split.lanes * turned.stride[from_dim]));
+        if (!scoped)
+          to.offset =
+              context.add(to.offset, context.mul(from_block, from_split.lanes * turned.stride[from_dim]));
         to.stride[row] = turned.stride[from_dim];
       }
       emit_transpose(from, from_lanes, to, to_lanes, row, column);
@@ -439,7 +462,8 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
       const affine::Ref to_block = builder_.open_loop("t", to_split.full_blocks);
       block(from_block, from_lanes, to_block, to_split.lanes);
       builder_.close_loop();
-      if (to_split.remainder > 0) block(from_block, from_lanes, builder_.constant(to_split.full_blocks), to_split.remainder);
+      if (to_split.remainder > 0)
+        block(from_block, from_lanes, builder_.constant(to_split.full_blocks), to_split.remainder);
     };
     if (scoped) {
       to_blocks(cluster_.block, cluster_.lanes);
@@ -447,7 +471,8 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
       const affine::Ref from_block = builder_.open_loop("s", from_split.full_blocks);
       to_blocks(from_block, from_split.lanes);
       builder_.close_loop();
-      if (from_split.remainder > 0) to_blocks(builder_.constant(from_split.full_blocks), from_split.remainder);
+      if (from_split.remainder > 0)
+        to_blocks(builder_.constant(from_split.full_blocks), from_split.remainder);
     }
     for (; opened > 0; --opened) builder_.close_loop();
   });
