@@ -165,6 +165,15 @@ Status verify_descriptor(const Program& program, const DmaDescriptor& descriptor
 
 }  // namespace
 
+std::vector<std::string> program_file_names() {
+  std::vector<std::string> names = {"def.json"};
+  for (const Engine engine : kStreamEngines)
+    for (std::string name : {stream_file(engine), json_file(engine), debug_file("asm", engine)})
+      names.push_back(std::move(name));
+  for (const Engine engine : kDebugEngines) names.push_back(debug_file("backend", engine));
+  return names;
+}
+
 Result<std::vector<NamedBytes>> serialize_program(const Program& program) {
   std::vector<NamedBytes> files;
   const bool e4m3fn = uses_e4m3fn(program);

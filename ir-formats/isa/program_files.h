@@ -21,6 +21,9 @@ struct NamedBytes {
   std::string bytes;
 };
 
+/// The names of all files of a program, "def.json" first.
+std::vector<std::string> program_file_names();
+
 /// The files of a program, in a fixed order. EISA002 when something does not fit its format.
 Result<std::vector<NamedBytes>> serialize_program(const Program& program);
 /// Writes them into an existing folder.
