@@ -23,11 +23,23 @@ struct TensorPlan {
   std::vector<uint32_t> producers, consumers;  // positions in the body
 };
 
+/// One arithmetic step that the reading instruction does on its operand first: op(x, scalar), or op(scalar,
+/// x) when reversed.
+struct Stage {
+  isa::AluOp op = isa::AluOp::Bypass;
+  bool reversed = false;
+  penguin::Operand scalar;  // a constant, or one fp32 value per partition
+};
+
 struct InstPlan {
   penguin::AxisId partition = penguin::kNone;  // result axis on partitions; kNone = one partition
   penguin::AxisId contract = penguin::kNone;   // Contract: the contracted axis on both operands' partitions
   bool lhs_stationary = true;                  // Contract: which operand owns `partition`
   uint32_t cluster = 0;
+  bool absorbed = false;         // its reader does its work
+  int staged_operand = -1;       // which operand the stages apply to
+  penguin::Operand staged_data;  // what that operand reads instead
+  std::vector<Stage> stages;     // in order of application
 };
 
 /// Instructions that share one loop over the blocks of their partition axis (and, optionally, over chunks of

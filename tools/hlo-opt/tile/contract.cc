@@ -73,17 +73,16 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
     elements *= order[k].count;
   }
   panel.block_step = elements;
-  const bool stays = depends_on_block(from.offset);
+  const size_t level = home_level(from.offset);
   std::string key =
       fmt::format("panel:{}@{}:{}", from.tensor, static_cast<const void*>(from.offset), from.lane_step);
   for (const FreeAxis& axis : order) key += fmt::format(",{}*{}", from.stride.at(axis.axis), axis.count);
-  std::map<std::string, TileAccess>& cache = stays ? cluster_.block_cache : cluster_cache_;
+  std::map<std::string, TileAccess>& cache = cache_of(level);
   if (const auto found = cache.find(key); found != cache.end()) {
     tile.tensor = found->second.tensor;
     panel.access = tile;
     return;
   }
-  const size_t level = stays ? cluster_.block_level : cluster_.outer_level;
   builder_.at_level(level, [&] {
     tile.tensor = builder_.new_tile(function_.tensors[operand.tensor].name + ".sb", Space::Sbuf, tile.dtype,
                                     tile.lanes, elements * panel.split.blocks(), level);

@@ -12,6 +12,8 @@ namespace {
 // A cluster's block is cut into chunks of its free axis when its tiles would take more than this share of a
 // partition's SBUF: with several buffers of each in flight, loads, compute and stores still overlap.
 constexpr int64_t kBlockShare = 6;
+// The moving operands of a cluster's contractions may together take this share; more are cut into panels.
+constexpr int64_t kPanelShare = 2;
 // Fewer bytes per partition than this in one transfer no longer keep a DMA engine busy.
 constexpr int64_t kMinChunkBytes = 4096;
 
@@ -81,6 +83,19 @@ bool TileLowering::is_block_scoped(TensorId id) const {
       return false;
   }
   return true;
+}
+
+int64_t TileLowering::moving_panel_bytes(uint32_t i) const {
+  const Inst& in = inst(i);
+  const InstPlan& plan = plan_.insts[i];
+  const AxisRole stationary = plan.lhs_stationary ? AxisRole::LhsFree : AxisRole::RhsFree;
+  int64_t elements = 1;
+  for (const IterationAxis& entry : in.axes) {
+    if (entry.role == stationary) continue;
+    elements *=
+        entry.axis == plan.contract ? partition_split(extent(entry.axis)).blocks() : extent(entry.axis);
+  }
+  return elements * size_bytes(in.operands[plan.lhs_stationary ? 1 : 0].dtype);
 }
 
 std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluster& cluster) {
@@ -155,10 +170,31 @@ std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluste
       if (operand.kind == Operand::Kind::Tensor) spread(operand, i);
   }
   if (!legal) return std::nullopt;
+  // An instruction without the axis must not need one that has it.
+  bool has_whole = false;
+  for (uint32_t i : cluster.insts) {
+    if (choice.axis.contains(i)) continue;
+    has_whole = true;
+    for (const Operand& operand : inst(i).operands) {
+      if (operand.kind != Operand::Kind::Tensor) continue;
+      for (uint32_t producer : plan_.tensors[operand.tensor].producers)
+        if (in_cluster(producer) && choice.axis.contains(producer)) return std::nullopt;
+    }
+  }
 
   const int64_t budget = arch_.sbuf_bytes_per_partition / kBlockShare;
   int64_t chunk = choice.extent;
-  if (has_contract) {
+  // A moving panel that would crowd SBUF is cut along the chunk, and each cut serves all blocks before the
+  // next is loaded.
+  const int64_t panel_budget = arch_.sbuf_bytes_per_partition / kPanelShare;
+  int64_t panel = 0;
+  for (uint32_t i : cluster.insts)
+    if (inst(i).op == TensorOp::Contract && choice.axis.contains(i)) panel += moving_panel_bytes(i);
+  if (panel > panel_budget && !has_whole) {
+    choice.outermost = true;
+    chunk = std::max<int64_t>(1, choice.extent * panel_budget / panel);
+    if (chunk > arch_.max_moving_free) chunk = chunk / arch_.max_moving_free * arch_.max_moving_free;
+  } else if (has_contract) {
     // One PSUM bank per chunk lets the consumers read the products where they are.
     int64_t inner = 1;
     for (uint32_t i : cluster.insts) {
@@ -186,52 +222,83 @@ std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluste
   return choice;
 }
 
+void TileLowering::for_blocks(const Cluster& cluster, const std::function<void()>& body) {
+  const PartitionSplit split = partition_split(cluster.partition_extent);
+  cluster_.block = builder_.open_loop("p", split.full_blocks);
+  cluster_.lanes = split.lanes;
+  cluster_.block_level = builder_.level();
+  body();
+  caches_.erase(builder_.level());
+  builder_.close_loop();
+  if (split.remainder == 0) return;
+  cluster_.block = builder_.constant(split.full_blocks);
+  cluster_.lanes = split.remainder;
+  cluster_.block_level = builder_.level();
+  body();
+}
+
+void TileLowering::for_chunks(const ChunkChoice& chunk, const std::function<void()>& body) {
+  const int64_t full = chunk.extent / chunk.chunk, rest = chunk.extent % chunk.chunk;
+  const affine::Ref step = builder_.open_loop("f", full);
+  cluster_.chunk_base = builder_.affine().mul(step, chunk.chunk);
+  cluster_.chunk_count = chunk.chunk;
+  cluster_.chunk_level = builder_.level();
+  body();
+  caches_.erase(builder_.level());
+  builder_.close_loop();
+  if (rest > 0) {
+    cluster_.chunk_base = builder_.constant(full * chunk.chunk);
+    cluster_.chunk_count = rest;
+    cluster_.chunk_level = builder_.level();
+    body();
+  }
+  cluster_.chunk_base = nullptr;
+}
+
 void TileLowering::lower_cluster(const Cluster& cluster) {
   cluster_ = {};
   cluster_.cluster = &cluster;
   cluster_.outer_level = builder_.level();
-  const PartitionSplit split = partition_split(cluster.partition_extent);
-  const std::optional<ChunkChoice> chunk = choose_chunk(cluster);
-  const auto chunks = [&](affine::Ref block, int64_t lanes) {
-    if (!chunk) {
-      lower_block(cluster, block, lanes, chunk, nullptr, 0);
-      return;
-    }
-    const int64_t full = chunk->extent / chunk->chunk, rest = chunk->extent % chunk->chunk;
-    const affine::Ref step = builder_.open_loop("f", full);
-    lower_block(cluster, block, lanes, chunk, builder_.affine().mul(step, chunk->chunk), chunk->chunk);
-    builder_.close_loop();
-    if (rest > 0) lower_block(cluster, block, lanes, chunk, builder_.constant(full * chunk->chunk), rest);
-  };
-  const affine::Ref block = builder_.open_loop("p", split.full_blocks);
-  chunks(block, split.lanes);
-  builder_.close_loop();
-  if (split.remainder > 0) chunks(builder_.constant(split.full_blocks), split.remainder);
-  cluster_cache_.clear();
+  cluster_.chunk = choose_chunk(cluster);
+  if (!cluster_.chunk) {
+    for_blocks(cluster, [&] { lower_insts(cluster.insts); });
+  } else if (cluster_.chunk->outermost) {
+    for_chunks(*cluster_.chunk, [&] { for_blocks(cluster, [&] { lower_insts(cluster.insts); }); });
+  } else {
+    // What does not vary with the chunk is done once per block, before the chunks.
+    std::vector<uint32_t> whole, chunked;
+    for (uint32_t i : cluster.insts) (cluster_.chunk->axis.contains(i) ? chunked : whole).push_back(i);
+    for_blocks(cluster, [&] {
+      lower_insts(whole);
+      for_chunks(*cluster_.chunk, [&] { lower_insts(chunked); });
+      forget_block_scoped(whole);
+    });
+    caches_.erase(cluster_.outer_level);
+    return;
+  }
+  caches_.erase(cluster_.outer_level);
 }
 
-void TileLowering::lower_block(const Cluster& cluster, affine::Ref block, int64_t lanes,
-                               const std::optional<ChunkChoice>& chunk, affine::Ref chunk_base,
-                               int64_t chunk_count) {
-  cluster_.block = block;
-  cluster_.lanes = lanes;
-  cluster_.block_level = builder_.level();
-  cluster_.chunk = chunk;
-  cluster_.chunk_base = chunk_base;
-  cluster_.chunk_count = chunk_count;
-  for (uint32_t i : cluster.insts) {
-    lower_inst(i);
-    if (!failure_.is_ok()) return;
-  }
-  for (uint32_t i : cluster.insts) {
+void TileLowering::forget_block_scoped(const std::vector<uint32_t>& insts) {
+  for (uint32_t i : insts) {
     const TensorId id = inst(i).result.tensor;
     if (plan_.tensors[id].on_chip && is_block_scoped(id)) storage_.erase(id);
   }
-  cluster_.block_cache.clear();
+}
+
+void TileLowering::lower_insts(const std::vector<uint32_t>& insts) {
+  cluster_.inst_level = builder_.level();
+  for (uint32_t i : insts) {
+    lower_inst(i);
+    if (!failure_.is_ok()) return;
+  }
+  if (!cluster_.chunk || cluster_.chunk->outermost || cluster_.chunk_base != nullptr)
+    forget_block_scoped(insts);
 }
 
 void TileLowering::lower_inst(uint32_t i) {
   const Inst& in = inst(i);
+  if (plan_.insts[i].absorbed) return;
   builder_.set_origin(in.loc, in.name);
   environment_.clear();
   const AxisId partition = plan_.insts[i].partition;
@@ -241,7 +308,7 @@ void TileLowering::lower_inst(uint32_t i) {
     const int64_t lanes = partition_split(extent(partition)).lanes;
     environment_[partition] = {builder_.affine().mul(cluster_.block, lanes), cluster_.lanes, cluster_.block};
   }
-  if (cluster_.chunk) {
+  if (cluster_.chunk && cluster_.chunk_base != nullptr) {
     const auto found = cluster_.chunk->axis.find(i);
     if (found != cluster_.chunk->axis.end())
       environment_[found->second] = {cluster_.chunk_base, cluster_.chunk_count, nullptr};
@@ -319,7 +386,7 @@ TileAccess TileLowering::result_access(uint32_t i) {
       if (static_cast<int>(dim) == storage.partition_dim) continue;
       int64_t held = tensor.shape[dim];
       const Ref expr = in.result.index[dim];
-      if (scoped && cluster_.chunk && expr->terms.size() == 1) {
+      if (scoped && cluster_.chunk && cluster_.chunk_base != nullptr && expr->terms.size() == 1) {
         const auto chunked = cluster_.chunk->axis.find(i);
         if (chunked != cluster_.chunk->axis.end() && chunked->second == expr->terms[0].axis) {
           held = cluster_.chunk_count;
@@ -338,7 +405,7 @@ TileAccess TileLowering::result_access(uint32_t i) {
       }
     }
     storage.tile = builder_.new_tile(tensor.name, Space::Sbuf, tensor.dtype, storage.lanes, elements,
-                                     scoped ? cluster_.block_level : 0);
+                                     scoped ? cluster_.inst_level : 0);
     storage_[id] = std::move(storage);
   }
   return storage_access(storage_.at(id), i, in.result, partition);

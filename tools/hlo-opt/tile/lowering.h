@@ -40,14 +40,20 @@ class TileLowering {
   // --- lowering.cc ---
   struct ChunkChoice {
     int64_t extent = 0, chunk = 0;
+    bool outermost = false;  // the loop over chunks encloses the loop over blocks
     std::unordered_map<uint32_t, penguin::AxisId>
         axis;  // per instruction of the cluster that has the chunked axis
   };
   void declare_dram_tensors();
   void lower_cluster(const Cluster& cluster);
   std::optional<ChunkChoice> choose_chunk(const Cluster& cluster);
-  void lower_block(const Cluster& cluster, affine::Ref block, int64_t lanes,
-                   const std::optional<ChunkChoice>& chunk, affine::Ref chunk_base, int64_t chunk_count);
+  /// The instructions at one place of the cluster's loop nest, with the current block and chunk.
+  void lower_insts(const std::vector<uint32_t>& insts);
+  void forget_block_scoped(const std::vector<uint32_t>& insts);
+  /// Bytes per partition of the operand that every block of the result reads in full.
+  int64_t moving_panel_bytes(uint32_t i) const;
+  void for_blocks(const Cluster& cluster, const std::function<void()>& body);
+  void for_chunks(const ChunkChoice& chunk, const std::function<void()>& body);
   void lower_inst(uint32_t i);
   bool is_block_scoped(penguin::TensorId id) const;
   /// The tile that receives the instruction's result, allocated at its first write; DRAM results get a
@@ -78,8 +84,8 @@ class TileLowering {
   TileAccess constant_tile(Dtype dtype, uint64_t bits, int64_t lanes);
   TileAccess identity_tile(Dtype dtype);
   /// The level (number of enclosing loops) at which everything the access depends on is known.
-  size_t dependence_level(const TileAccess& access) const;
-  bool depends_on_block(const affine::Ref expr) const;
+  size_t home_level(affine::Ref expr) const;
+  std::map<std::string, TileAccess>& cache_of(size_t level) { return caches_[level]; }
   void emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to, int64_t to_lanes,
                       penguin::AxisId row, penguin::AxisId column);
 
@@ -96,6 +102,11 @@ class TileLowering {
   MapOperand map_operand(uint32_t i, const penguin::Operand& operand);
   Status emit_alu(uint32_t i, const MapOperand& a, const MapOperand& b, const TileAccess& out,
                   const std::vector<FreeAxis>& axes);
+  /// A stage's scalar as an immediate or a per-partition operand.
+  TileOperand stage_scalar(uint32_t i, const penguin::Operand& operand, bool negate);
+  void add_scale_and_bias(uint32_t i, int64_t lanes, TileInst& act);
+  void emit_staged_alu(uint32_t i, const MapOperand& data, const MapOperand& other, const TileAccess& out,
+                       const std::vector<FreeAxis>& axes);
   void emit_copy(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& axes);
   void emit_fill(const TileAccess& to, Dtype dtype, uint64_t bits, const std::vector<FreeAxis>& axes);
   TileAccess as_tile(const MapOperand& operand, int64_t lanes);
@@ -146,15 +157,16 @@ class TileLowering {
     const Cluster* cluster = nullptr;
     affine::Ref block = nullptr;
     int64_t lanes = 1;
-    size_t outer_level = 0, block_level = 0;  // levels outside the cluster's loops / of the block body
+    size_t outer_level = 0;                   // outside the cluster's loops
+    size_t block_level = 0, chunk_level = 0;  // inside the loop over blocks / over chunks
+    size_t inst_level = 0;                    // where the instruction being lowered stands
     std::optional<ChunkChoice> chunk;
     affine::Ref chunk_base = nullptr;
     int64_t chunk_count = 0;
-    std::map<std::string, TileAccess> block_cache;  // loaded tiles valid in this block
   } cluster_;
-  std::map<std::string, TileAccess> cluster_cache_;   // tiles hoisted out of the cluster's loops
-  std::map<std::string, TileAccess> function_cache_;  // constants and identities
-  int64_t last_turned_block_stride_ = 0;              // of the latest transposed_tile
+  std::map<size_t, std::map<std::string, TileAccess>> caches_;  // loaded tiles, by the level that owns them
+  std::map<std::string, TileAccess> function_cache_;            // constants and identities
+  int64_t last_turned_block_stride_ = 0;                        // of the latest transposed_tile
   uint32_t next_group_ = 0;
   Environment block_environment_;  // the environment as lower_inst set it, before a contraction narrows it
   double engine_ns_[8] = {};

@@ -125,6 +125,62 @@ Status TileLowering::emit_alu(uint32_t i, const MapOperand& a, const MapOperand&
   return Status::ok();
 }
 
+TileOperand TileLowering::stage_scalar(uint32_t i, const Operand& operand, bool negate) {
+  const MapOperand scalar = map_operand(i, operand);
+  if (scalar.kind != MapOperand::Kind::Scalar) return TileOperand::per_partition(scalar.access);
+  const float value = scalar_as_float(scalar.dtype, scalar.scalar);
+  return TileOperand::immediate(negate ? -value : value);
+}
+
+void TileLowering::add_scale_and_bias(uint32_t i, int64_t lanes, TileInst& act) {
+  std::optional<TileOperand> scale, bias;
+  for (const Stage& stage : plan_.insts[i].stages) {
+    if (stage.op == isa::AluOp::Mult)
+      scale = stage_scalar(i, stage.scalar, false);
+    else
+      bias = stage_scalar(i, stage.scalar, stage.op == isa::AluOp::Subtract);
+  }
+  if (!bias) bias = TileOperand::immediate(0.0f);
+  if (bias->is_immediate && !arch_.has_activation_bias_immediate)
+    bias = TileOperand::per_partition(constant_tile(Dtype::F32, bias->bits, lanes));
+  act.ins.push_back(*bias);
+  if (!scale) return;
+  if (scale->is_immediate)
+    act.attributes.scale = std::bit_cast<float>(scale->bits);
+  else
+    act.ins.push_back(*scale);
+}
+
+// op1(op0(x, s0), other): tensor_scalar when the other operand is a scalar too, else scalar_tensor_tensor.
+void TileLowering::emit_staged_alu(uint32_t i, const MapOperand& data, const MapOperand& other,
+                                   const TileAccess& out, const std::vector<FreeAxis>& axes) {
+  const InstPlan& plan = plan_.insts[i];
+  const Stage& stage = plan.stages.front();
+  TileInst alu;
+  alu.opcode = bir::Opcode::TensorScalarPtr;
+  alu.axes = axes;
+  alu.attributes.op0 = stage.op;
+  alu.attributes.reverse0 = stage.reversed;
+  alu.attributes.op1 = inst(i).attributes.alu;
+  alu.attributes.reverse1 = plan.staged_operand == 1;
+  alu.outs = {TileOperand::tile(out)};
+  alu.ins = {TileOperand::tile(as_tile(data, out.lanes)), stage_scalar(i, stage.scalar, false)};
+  double cycles = 1.0;
+  if (other.kind == MapOperand::Kind::Scalar) {
+    alu.ins.push_back(TileOperand::immediate(scalar_as_float(other.dtype, other.scalar)));
+  } else if (other.kind == MapOperand::Kind::PerPartition && other.dtype == Dtype::F32) {
+    alu.ins.push_back(TileOperand::per_partition(other.access));
+  } else {
+    alu.attributes.is_scalar_tensor_tensor = true;
+    alu.ins.push_back(TileOperand::tile(other.access));
+    alu.max_dims = 2;
+    cycles = tensor_tensor_cycles(data.dtype, other.dtype);
+  }
+  const bool psum = data.access.space == Space::Psum || other.access.space == Space::Psum;
+  alu.engine = pick_engine("PV", count_elements(axes), cycles, psum);
+  builder_.emit(alu);
+}
+
 Status TileLowering::lower_map(uint32_t i) {
   const Inst& in = inst(i);
   if (in.function == ScalarFunction::Bitcast && in.operands[0].kind == Operand::Kind::Tensor) {
@@ -140,13 +196,19 @@ Status TileLowering::lower_map(uint32_t i) {
     return Status::ok();
   }
   std::vector<MapOperand> operands;
-  for (const Operand& operand : in.operands) operands.push_back(map_operand(i, operand));
+  const InstPlan& plan = plan_.insts[i];
+  for (size_t k = 0; k < in.operands.size(); ++k)
+    operands.push_back(
+        map_operand(i, static_cast<int>(k) == plan.staged_operand ? plan.staged_data : in.operands[k]));
   const TileAccess out = result_access(i);
   const std::vector<FreeAxis> axes = free_axes(i);
   const int64_t elements = count_elements(axes);
   switch (in.function) {
     case ScalarFunction::Alu:
-      NCC_TRY(emit_alu(i, operands[0], operands.size() > 1 ? operands[1] : operands[0], out, axes));
+      if (!plan.stages.empty())
+        emit_staged_alu(i, operands[plan.staged_operand], operands[1 - plan.staged_operand], out, axes);
+      else
+        NCC_TRY(emit_alu(i, operands[0], operands.size() > 1 ? operands[1] : operands[0], out, axes));
       break;
     case ScalarFunction::Int32: {
       TileInst add;
@@ -168,10 +230,8 @@ Status TileLowering::lower_map(uint32_t i) {
                                                      arch_.activation_ticks *
                                                      static_cast<double>(builder_.trips());
       act.attributes.function = in.attributes.activation;
-      act.ins = {TileOperand::tile(as_tile(operands[0], out.lanes)),
-                 arch_.has_activation_bias_immediate
-                     ? TileOperand::immediate(0.0f)
-                     : TileOperand::per_partition(constant_tile(Dtype::F32, 0, out.lanes))};
+      act.ins = {TileOperand::tile(as_tile(operands[0], out.lanes))};
+      add_scale_and_bias(i, out.lanes, act);
       act.outs = {TileOperand::tile(out)};
       act.axes = axes;
       builder_.emit(act);

@@ -86,19 +86,14 @@ TileAccess TileLowering::storage_access(const Storage& storage, uint32_t i, cons
   return access;
 }
 
-bool TileLowering::depends_on_block(const affine::Ref expr) const {
-  for (const affine::Term& term : expr->terms)
-    if (cluster_.block->coef(term.axis) != 0 ||
-        (cluster_.chunk_base != nullptr && cluster_.chunk_base->coef(term.axis) != 0))
-      return true;
-  return false;
-}
-
-size_t TileLowering::dependence_level(const TileAccess& access) const {
-  // Anything that names a loop of the cluster stays in the block; the rest can move out, unless this block is
-  // the peeled one whose constants look independent (its lanes differ from the main blocks').
-  return depends_on_block(access.offset) || cluster_.block->is_constant() ? cluster_.block_level
-                                                                          : cluster_.outer_level;
+size_t TileLowering::home_level(affine::Ref expr) const {
+  size_t level = cluster_.outer_level;
+  for (const affine::Term& term : expr->terms) {
+    if (cluster_.block->coef(term.axis) != 0) level = std::max(level, cluster_.block_level);
+    if (cluster_.chunk_base != nullptr && cluster_.chunk_base->coef(term.axis) != 0)
+      level = std::max(level, cluster_.chunk_level);
+  }
+  return level;
 }
 
 TileAccess TileLowering::operand_tile(uint32_t i, const Operand& operand, AxisId partition) {
@@ -122,11 +117,11 @@ TileAccess TileLowering::load_tile(uint32_t i, const Operand& operand, AxisId pa
     if (entry.axis != partition) axes.push_back({entry.axis, range(entry.axis).count});
   const std::vector<FreeAxis> order = by_descending_stride(from, axes);
 
-  const bool stays = depends_on_block(from.offset);
+  const size_t level = home_level(from.offset);
   std::string key = fmt::format("{}@{}:{}x{}", from.tensor, static_cast<const void*>(from.offset),
                                 from.lane_step, from.lanes);
   for (const FreeAxis& axis : order) key += fmt::format(",{}*{}", from.stride.at(axis.axis), axis.count);
-  std::map<std::string, TileAccess>& cache = stays ? cluster_.block_cache : cluster_cache_;
+  std::map<std::string, TileAccess>& cache = cache_of(level);
   TileAccess tile;
   tile.dtype = from.dtype;
   tile.lanes = from.lanes;
@@ -140,7 +135,6 @@ TileAccess TileLowering::load_tile(uint32_t i, const Operand& operand, AxisId pa
     tile.tensor = found->second.tensor;
     return tile;
   }
-  const size_t level = stays ? cluster_.block_level : cluster_.outer_level;
   builder_.at_level(level, [&] {
     tile.tensor = builder_.new_tile(function_.tensors[operand.tensor].name + ".sb", Space::Sbuf, tile.dtype,
                                     tile.lanes, elements, level);
@@ -384,7 +378,7 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
       if (operand.index[dim]->coef(partition) != 0) wanted = static_cast<int>(dim);
   const bool scoped = is_block_scoped(id);
   const std::string key = fmt::format("transpose:{}:{}", id, wanted);
-  std::map<std::string, TileAccess>& cache = scoped ? cluster_.block_cache : function_cache_;
+  std::map<std::string, TileAccess>& cache = scoped ? cache_of(cluster_.block_level) : function_cache_;
 
   Storage turned;
   turned.dtype = held.dtype;
