@@ -2,19 +2,23 @@
 
 #include "tools/hlo-opt/emit_bir.h"
 #include "tools/hlo-opt/passes/cluster.h"
+#include "tools/hlo-opt/passes/expand_math/expand_math.h"
 #include "tools/hlo-opt/passes/factor_axes.h"
 #include "tools/hlo-opt/passes/fuse_stages.h"
 #include "tools/hlo-opt/passes/layout.h"
 #include "tools/hlo-opt/passes/legalize_ops.h"
+#include "tools/hlo-opt/passes/residency.h"
 #include "tools/hlo-opt/tile/lowering.h"
 
 namespace ncc::hlo_opt {
 namespace {
 
+Status run_expand_math(Compilation& c) { return expand_math(*c.module, *c.arch); }
 Status run_legalize_ops(Compilation& c) { return legalize_ops(*c.module); }
 Status run_factor_axes(Compilation& c) { return factor_axes(*c.module); }
 Status run_layout(Compilation& c) { return choose_layout(*c.module, *c.arch, c.plan); }
 Status run_cluster(Compilation& c) { return form_clusters(*c.module, c.plan); }
+Status run_residency(Compilation& c) { return assign_residency(*c.module, *c.arch, c.plan); }
 Status run_fuse_stages(Compilation& c) { return fuse_stages(*c.module, *c.arch, c.plan); }
 
 Status run_tile(Compilation& c) {
