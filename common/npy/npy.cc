@@ -17,6 +17,9 @@ std::optional<Dtype> dtype_from_descr(std::string_view descr) {
   for (Dtype dtype : {Dtype::Pred, Dtype::S8, Dtype::S16, Dtype::S32, Dtype::S64, Dtype::U8, Dtype::U16,
                       Dtype::U32, Dtype::U64, Dtype::F16, Dtype::F32, Dtype::F64, Dtype::C64, Dtype::C128})
     if (info(dtype).numpy == descr) return dtype;
+  // How numpy extension types (bfloat16, 8-bit floats) save themselves.
+  if (descr == "|V2" || descr == "<V2") return Dtype::U16;
+  if (descr == "|V1" || descr == "<V1") return Dtype::U8;
   return std::nullopt;
 }
 

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "tools/neuron-sim/compare.h"
+
+namespace ncc::sim {
+
+/// The command line of neuron-sim.
+struct SimOptions {
+  std::string file;
+  std::vector<std::string> input_files;  // one .npy per parameter, in order
+  std::string input_dir;                 // or a folder of them (common/npy/array_folder.h)
+  std::string output_dir;                // results go here as NNN.npy and manifest.json
+  std::string expect_dir;
+  Tolerance tolerance{1e-5, 1e-8};
+  std::string report, trace;  // files; empty = none
+  bool functional = false;    // no checks of races and unwritten memory
+  bool timing_only = false;   // no data
+  int threads = 2;
+};
+
+}  // namespace ncc::sim
