@@ -14,17 +14,6 @@
 namespace ncc::hlo {
 namespace {
 
-// Comparison opcodes of old files.
-struct LegacyCompare {
-  std::string_view opcode;
-  CompareDirection direction;
-};
-constexpr LegacyCompare kLegacyCompares[] = {
-    {"equal-to", CompareDirection::EQ},     {"not-equal-to", CompareDirection::NE},
-    {"greater-than", CompareDirection::GT}, {"greater-than-or-equal-to", CompareDirection::GE},
-    {"less-than", CompareDirection::LT},    {"less-than-or-equal-to", CompareDirection::LE},
-};
-
 class ProtoReader {
  public:
   explicit ProtoReader(wire::HloModuleProto* proto) : proto_(*proto) {}
@@ -85,10 +74,10 @@ class ProtoReader {
   Result<Instruction*> read_instruction(wire::HloInstructionProto* proto, Computation* computation) {
     const SourceLoc loc = location(proto->metadata());
     std::optional<Opcode> opcode = opcode_from_hlo(proto->opcode());
-    for (const LegacyCompare& old : kLegacyCompares) {
-      if (proto->opcode() != old.opcode) continue;
+    CompareDirection direction = CompareDirection::EQ;
+    if (legacy_compare(proto->opcode(), &direction)) {
       opcode = Opcode::Compare;
-      proto->set_comparison_direction(std::string(name(old.direction)));
+      proto->set_comparison_direction(std::string(name(direction)));
     }
     if (!opcode)
       return error(Code::EVRF001, loc, proto->opcode(),

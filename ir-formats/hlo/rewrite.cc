@@ -30,6 +30,16 @@ Status split_index_operand(Instruction* inst) {
 
 namespace {
 
+struct LegacyCompare {
+  std::string_view opcode;
+  CompareDirection direction;
+};
+constexpr LegacyCompare kLegacyCompares[] = {
+    {"equal-to", CompareDirection::EQ},     {"not-equal-to", CompareDirection::NE},
+    {"greater-than", CompareDirection::GT}, {"greater-than-or-equal-to", CompareDirection::GE},
+    {"less-than", CompareDirection::LT},    {"less-than-or-equal-to", CompareDirection::LE},
+};
+
 // The raw attributes that were carried as frontend attributes.
 void restore_raw(Attributes* a) {
   std::erase_if(a->frontend_attributes, [&](auto& entry) {
@@ -40,6 +50,15 @@ void restore_raw(Attributes* a) {
 }
 
 }  // namespace
+
+bool legacy_compare(std::string_view opcode, CompareDirection* direction) {
+  for (const LegacyCompare& old : kLegacyCompares) {
+    if (opcode != old.opcode) continue;
+    *direction = old.direction;
+    return true;
+  }
+  return false;
+}
 
 void restore_opcode(Instruction* inst) {
   if (!inst->has_attrs()) return;

@@ -14,6 +14,9 @@ Status split_index_operand(Instruction* inst);
 /// prefix "mhlo.") becomes that op: how ops without an HLO opcode travel in HLO files.
 void restore_opcode(Instruction* inst);
 
+/// The comparison opcodes of old files ("less-than"): true, and the direction, when `opcode` is one.
+bool legacy_compare(std::string_view opcode, CompareDirection* direction);
+
 /// Key prefix under which raw attributes travel as frontend attributes of HLO files.
 inline constexpr std::string_view kRawPrefix = "raw.";
 

@@ -2,17 +2,23 @@
 
 #include "common/files/files.h"
 #include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/verify.h"
 #include "tests/unit/ir-formats/hlo/shared_data.h"
 
 namespace ncc::hlo {
 namespace {
 
-TEST_CASE("every corpus proto reads", "[hlo][proto]") {
+TEST_CASE("every corpus proto reads and verifies", "[hlo][proto]") {
   for (const std::string folder : {"corpus", "corpus-real"}) {
     for (const std::string& path : shared_files(folder, "model.hlo.pb")) {
       INFO(path);
       const auto module = read_module(path);
-      if (!module.is_ok()) FAIL_CHECK(module.status().diagnostic().to_string());
+      if (!module.is_ok()) {
+        FAIL_CHECK(module.status().diagnostic().to_string());
+        continue;
+      }
+      const Status status = verify(*module.value());
+      if (!status.is_ok()) FAIL_CHECK(status.diagnostic().to_string());
     }
   }
 }

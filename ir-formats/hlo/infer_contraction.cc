@@ -1,0 +1,195 @@
+#include <algorithm>
+
+#include "ir-formats/hlo/infer.h"
+
+namespace ncc::hlo {
+namespace {
+
+size_t at(int64_t i) { return static_cast<size_t>(i); }
+bool has(const std::vector<int64_t>& list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+Result<Shape> infer_dot(const Instruction& inst) {
+  const int64_t rhs_operand = inst.is(Opcode::ScaledDot) ? 2 : 1;
+  const Shape& lhs = inst.operand_shape(0);
+  const Shape& rhs = inst.operand_shape(rhs_operand);
+  const DotDims& dot = inst.attrs().dot;
+  if (dot.lhs_batch.size() != dot.rhs_batch.size())
+    return mismatch(inst, "dot_general_c1", "batching dimensions", dot.lhs_batch.size(),
+                    dot.rhs_batch.size());
+  if (dot.lhs_contracting.size() != dot.rhs_contracting.size())
+    return mismatch(inst, "dot_general_c2", "contracting dimensions", dot.lhs_contracting.size(),
+                    dot.rhs_contracting.size());
+  const auto both = [](const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+    std::vector<int64_t> all = a;
+    all.insert(all.end(), b.begin(), b.end());
+    return all;
+  };
+  NCC_TRY(check_dims(inst, both(dot.lhs_batch, dot.lhs_contracting), lhs.rank(), "dot_general_c3",
+                     "left dimensions"));
+  NCC_TRY(check_dims(inst, both(dot.rhs_batch, dot.rhs_contracting), rhs.rank(), "dot_general_c4",
+                     "right dimensions"));
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < dot.lhs_batch.size(); ++i) {
+    const int64_t left = lhs.dims[at(dot.lhs_batch[i])], right = rhs.dims[at(dot.rhs_batch[i])];
+    if (left != right)
+      return mismatch(inst, "dot_general_c9", fmt::format("sizes of batching pair {}", i),
+                      fmt::format("{} and {}", left, right), "equal ones");
+    dims.push_back(left);
+  }
+  for (size_t i = 0; i < dot.lhs_contracting.size(); ++i) {
+    const int64_t left = lhs.dims[at(dot.lhs_contracting[i])], right = rhs.dims[at(dot.rhs_contracting[i])];
+    if (left != right)
+      return mismatch(inst, "dot_general_c10", fmt::format("sizes of contracting pair {}", i),
+                      fmt::format("{} and {}", left, right), "equal ones");
+  }
+  for (int64_t d = 0; d < lhs.rank(); ++d) {
+    if (!has(dot.lhs_batch, d) && !has(dot.lhs_contracting, d)) dims.push_back(lhs.dims[at(d)]);
+  }
+  for (int64_t d = 0; d < rhs.rank(); ++d) {
+    if (!has(dot.rhs_batch, d) && !has(dot.rhs_contracting, d)) dims.push_back(rhs.dims[at(d)]);
+  }
+  // The accumulation type is free: the stated one.
+  return Shape::array(inst.shape.dtype, dims);
+}
+
+Result<Shape> infer_convolution(const Instruction& inst) {
+  const Attributes& a = inst.attrs();
+  if (!a.conv) return mismatch(inst, "convolution_c13", "dimension numbers", "none", "some");
+  const ConvDims& c = *a.conv;
+  const Shape& lhs = inst.operand_shape(0);
+  const Shape& rhs = inst.operand_shape(1);
+  const int64_t spatial = static_cast<int64_t>(c.input_spatial.size());
+  if (lhs.rank() != spatial + 2 || rhs.rank() != spatial + 2)
+    return mismatch(inst, "convolution_c1", "ranks", fmt::format("{} and {}", lhs.rank(), rhs.rank()),
+                    spatial + 2);
+  const auto all = [](int64_t first, int64_t second, const std::vector<int64_t>& rest) {
+    std::vector<int64_t> list = {first, second};
+    list.insert(list.end(), rest.begin(), rest.end());
+    return list;
+  };
+  NCC_TRY(check_dims(inst, all(c.input_batch, c.input_feature, c.input_spatial), spatial + 2,
+                     "convolution_c13", "input dimensions"));
+  NCC_TRY(check_dims(inst, all(c.kernel_input_feature, c.kernel_output_feature, c.kernel_spatial),
+                     spatial + 2, "convolution_c18", "kernel dimensions"));
+  NCC_TRY(check_dims(inst, all(c.output_batch, c.output_feature, c.output_spatial), spatial + 2,
+                     "convolution_c20", "output dimensions"));
+  if (static_cast<int64_t>(c.kernel_spatial.size()) != spatial ||
+      static_cast<int64_t>(c.output_spatial.size()) != spatial)
+    return mismatch(inst, "convolution_c17", "spatial dimensions", c.kernel_spatial.size(), spatial);
+  NCC_TRY(check_window(inst, spatial, "convolution_c2"));
+  const int64_t features = lhs.dims[at(c.input_feature)], batch = lhs.dims[at(c.input_batch)];
+  const int64_t kernel_in = rhs.dims[at(c.kernel_input_feature)],
+                kernel_out = rhs.dims[at(c.kernel_output_feature)];
+  const int64_t groups = a.feature_group_count, batch_groups = a.batch_group_count;
+  if (groups < 1 || batch_groups < 1 || (groups > 1 && batch_groups > 1))
+    return mismatch(inst, "convolution_c23", "group counts", fmt::format("{} and {}", groups, batch_groups),
+                    "positive, one of them 1");
+  if (features % groups != 0 || kernel_in != features / groups)
+    return mismatch(inst, "convolution_c14", "kernel input features", kernel_in, features / groups);
+  if (kernel_out % groups != 0 || kernel_out % batch_groups != 0)
+    return mismatch(inst, "convolution_c15", "kernel output features", kernel_out,
+                    fmt::format("a multiple of {}", std::max(groups, batch_groups)));
+  if (batch % batch_groups != 0)
+    return mismatch(inst, "convolution_c10", "batch", batch, fmt::format("a multiple of {}", batch_groups));
+  std::vector<int64_t> dims(at(spatial + 2));
+  dims[at(c.output_batch)] = batch / batch_groups;
+  dims[at(c.output_feature)] = kernel_out;
+  for (size_t d = 0; d < c.output_spatial.size(); ++d) {
+    const int64_t tap = rhs.dims[at(c.kernel_spatial[d])];
+    if (a.window[d].size != tap)
+      return mismatch(inst, "convolution_c4", fmt::format("window size {}", d), a.window[d].size, tap);
+    dims[at(c.output_spatial[d])] = windowed_size(lhs.dims[at(c.input_spatial[d])], a.window[d]);
+  }
+  return Shape::array(inst.shape.dtype, dims);
+}
+
+Result<Shape> infer_fft(const Instruction& inst) {
+  const Shape& operand = inst.operand_shape(0);
+  const auto& length = inst.attrs().fft_length;
+  const int64_t count = static_cast<int64_t>(length.size());
+  if (count < 1 || count > 3 || count > operand.rank())
+    return mismatch(inst, "fft_c1", "fft dimensions", count, "1 to 3, at most the rank");
+  std::vector<int64_t> dims = operand.dims;
+  const FftType type = inst.attrs().fft_type;
+  const bool real_in = type == FftType::Rfft, real_out = type == FftType::Irfft;
+  if (is_complex(operand.dtype) == real_in)
+    return mismatch(inst, "fft_c2", "element type", info(operand.dtype).hlo,
+                    real_in ? "a float" : "a complex");
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t& size = dims[at(operand.rank() - count + i)];
+    const bool last = i + 1 == count;
+    const int64_t wanted = last && real_out && length[at(i)] > 0 ? length[at(i)] / 2 + 1 : length[at(i)];
+    if (size != wanted)
+      return mismatch(inst, "fft_c4", fmt::format("size of fft dimension {}", i), size, wanted);
+    if (last && real_in) size = size == 0 ? 0 : size / 2 + 1;
+    if (last && real_out) size = length[at(i)];
+  }
+  const bool wide = operand.dtype == Dtype::F64 || operand.dtype == Dtype::C128;
+  const Dtype dtype = real_out ? (wide ? Dtype::F64 : Dtype::F32) : (wide ? Dtype::C128 : Dtype::C64);
+  return Shape::array(dtype, dims);
+}
+
+Result<Shape> infer_triangular_solve(const Instruction& inst) {
+  const Shape& a = inst.operand_shape(0);
+  const Shape& b = inst.operand_shape(1);
+  if (a.rank() < 2 || a.rank() != b.rank() || a.dtype != b.dtype)
+    return mismatch(inst, "triangular_solve_c2", "operands",
+                    fmt::format("{} and {}", to_string(a), to_string(b)), "equal ranks of at least 2");
+  const size_t rank = a.dims.size();
+  const int64_t side = b.dims[inst.attrs().left_side ? rank - 2 : rank - 1];
+  if (a.dims[rank - 1] != a.dims[rank - 2] || a.dims[rank - 1] != side)
+    return mismatch(inst, "triangular_solve_c3", "matrix", to_string(a),
+                    fmt::format("squares of size {}", side));
+  if (!std::equal(a.dims.begin(), a.dims.end() - 2, b.dims.begin()))
+    return mismatch(inst, "triangular_solve_c3", "batch dimensions", to_string(b), dims_text(a.dims));
+  return Shape::array(b.dtype, b.dims);
+}
+
+Result<Shape> infer_batch_norm(const Instruction& inst) {
+  const Shape& operand = inst.operand_shape(0);
+  const int64_t feature = inst.attrs().feature_index;
+  if (feature < 0 || feature >= operand.rank())
+    return mismatch(inst, "batch_norm_c1", "feature_index", feature,
+                    fmt::format("0 to {}", operand.rank() - 1));
+  const Shape per_feature = Shape::array(operand.dtype, {operand.dims[at(feature)]});
+  const int64_t vectors = inst.is(Opcode::BatchNormTraining) ? 2 : inst.is(Opcode::BatchNormGrad) ? 3 : 4;
+  for (int64_t i = 1; i <= vectors; ++i) {
+    if (!same_dims(inst.operand_shape(i), per_feature))
+      return mismatch(inst, "batch_norm_c3", fmt::format("operand {}", i), to_string(inst.operand_shape(i)),
+                      to_string(per_feature));
+  }
+  const Shape same = Shape::array(operand.dtype, operand.dims);
+  return inst.is(Opcode::BatchNormInference) ? same : Shape::make_tuple({same, per_feature, per_feature});
+}
+
+}  // namespace
+
+Result<Shape> infer_contraction(const Instruction& inst) {
+  switch (inst.opcode) {
+    case Opcode::Dot:
+    case Opcode::ScaledDot:
+      return infer_dot(inst);
+    case Opcode::Convolution:
+      return infer_convolution(inst);
+    case Opcode::BatchNormGrad:
+    case Opcode::BatchNormInference:
+    case Opcode::BatchNormTraining:
+      return infer_batch_norm(inst);
+    case Opcode::Cholesky: {
+      const Shape& a = inst.operand_shape(0);
+      if (a.rank() < 2 || a.dims[at(a.rank() - 1)] != a.dims[at(a.rank() - 2)])
+        return mismatch(inst, "cholesky_c3", "operand", to_string(a), "square matrices");
+      return Shape::array(a.dtype, a.dims);
+    }
+    case Opcode::Fft:
+      return infer_fft(inst);
+    case Opcode::TriangularSolve:
+      return infer_triangular_solve(inst);
+    default:
+      return inst.shape;
+  }
+}
+
+}  // namespace ncc::hlo

@@ -1,0 +1,27 @@
+#include <catch2/catch.hpp>
+
+#include "common/files/files.h"
+#include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/verify.h"
+#include "tests/unit/ir-formats/hlo/shared_data.h"
+
+namespace ncc::hlo {
+namespace {
+
+TEST_CASE("every corpus HLO text reads and verifies", "[hlo][text]") {
+  for (const std::string folder : {"corpus", "corpus-real"}) {
+    for (const std::string& path : shared_files(folder, "model.hlo.txt")) {
+      INFO(path);
+      const auto module = read_module(path);
+      if (!module.is_ok()) {
+        FAIL_CHECK(module.status().diagnostic().to_string());
+        continue;
+      }
+      const Status status = verify(*module.value());
+      if (!status.is_ok()) FAIL_CHECK(status.diagnostic().to_string());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ncc::hlo
