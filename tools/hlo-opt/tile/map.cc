@@ -127,9 +127,23 @@ Status TileLowering::emit_alu(uint32_t i, const MapOperand& a, const MapOperand&
 
 TileOperand TileLowering::stage_scalar(uint32_t i, const Operand& operand, bool negate) {
   const MapOperand scalar = map_operand(i, operand);
-  if (scalar.kind != MapOperand::Kind::Scalar) return TileOperand::per_partition(scalar.access);
-  const float value = scalar_as_float(scalar.dtype, scalar.scalar);
-  return TileOperand::immediate(negate ? -value : value);
+  if (scalar.kind == MapOperand::Kind::Scalar) {
+    const float value = scalar_as_float(scalar.dtype, scalar.scalar);
+    return TileOperand::immediate(negate ? -value : value);
+  }
+  if (!negate) return TileOperand::per_partition(scalar.access);
+  TileAccess negated = scalar.access;
+  negated.space = Space::Sbuf;
+  negated.offset = builder_.constant(0);
+  negated.tensor = builder_.new_tile("negated", Space::Sbuf, Dtype::F32, negated.lanes, 1, builder_.level());
+  TileInst times;
+  times.opcode = bir::Opcode::TensorScalarPtr;
+  times.engine = pick_engine("PV", 1, 1.0, scalar.access.space == Space::Psum);
+  times.attributes.op0 = isa::AluOp::Mult;
+  times.ins = {TileOperand::tile(scalar.access), TileOperand::immediate(-1.0f)};
+  times.outs = {TileOperand::tile(negated)};
+  builder_.emit(times);
+  return TileOperand::per_partition(negated);
 }
 
 void TileLowering::add_scale_and_bias(uint32_t i, int64_t lanes, TileInst& act) {
