@@ -150,9 +150,8 @@ class StageFusion {
       return;
     }
     const bool adds = outer.op == isa::AluOp::Add;
-    // x - c is x + (-c) for a constant; for a tensor the bias would have to be negated first.
-    const bool subtracts =
-        outer.op == isa::AluOp::Subtract && !outer.reversed && outer.scalar.kind == Operand::Kind::Scalar;
+    // x - c is x + (-c); a per-partition c costs one more instruction of a single element per partition.
+    const bool subtracts = outer.op == isa::AluOp::Subtract && !outer.reversed;
     if (!adds && !subtracts) return;
     absorb(i, 0, outer);
     Found inner;
