@@ -156,7 +156,7 @@ void TileLowering::load_exchanged(const TileAccess& from, const TileAccess& to,
       TileAccess target = to;
       target.offset = context.add(to_offset, context.mul(index, kRows * to_step));
       target.stride = {{row, to_step}};
-      emit_transpose(natural, lanes, target, to.lanes, row, column);
+      emit_transpose(natural, lanes, target, to.lanes, row, column, true);
     };
     const affine::Ref index = builder_.open_loop("n", rows.count / kRows);
     if (rows.count / kRows > 0) block(index, kRows);

@@ -87,7 +87,9 @@ class TileLowering {
   size_t home_level(affine::Ref expr) const;
   std::map<std::string, TileAccess>& cache_of(size_t level) { return caches_[level]; }
   void emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to, int64_t to_lanes,
-                      penguin::AxisId row, penguin::AxisId column);
+                      penguin::AxisId row, penguin::AxisId column, bool for_contract);
+  void emit_vector_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to,
+                             int64_t to_lanes, penguin::AxisId row, penguin::AxisId column);
 
   // --- map.cc ---
   Status lower_map(uint32_t i);

@@ -308,18 +308,69 @@ TileAccess TileLowering::identity_tile(Dtype dtype) {
   return tile;
 }
 
+// The same on DVE, exact for every type: 32 x 32 blocks, each moved to its mirrored place. Padding is
+// cleared, never read uninitialised.
+void TileLowering::emit_vector_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to,
+                                         int64_t to_lanes, AxisId row, AxisId column) {
+  constexpr int64_t kBlock = 32;
+  const auto padded = [](int64_t n) { return (n + kBlock - 1) / kBlock * kBlock; };
+  const int64_t rows = padded(from_lanes), columns = padded(to_lanes);
+  const auto scratch = [&](std::string_view name, int64_t lanes, int64_t elements) {
+    TileAccess tile;
+    tile.dtype = from.dtype;
+    tile.lanes = lanes;
+    tile.offset = builder_.constant(0);
+    tile.tensor = builder_.new_tile(name, Space::Sbuf, from.dtype, lanes, elements, builder_.level());
+    return tile;
+  };
+  TileAccess source = scratch("blocks", rows, columns);
+  if (rows != from_lanes || columns != to_lanes) {
+    source.stride = {{column, 1}};
+    emit_fill(source, source.dtype, 0, {{column, columns}});
+  }
+  source.stride = {{column, 1}};
+  source.lanes = from_lanes;
+  emit_copy(from, source, {{column, to_lanes}});
+  TileAccess turned = scratch("turned", columns, rows);
+  for (int64_t r = 0; r < rows; r += kBlock) {
+    for (int64_t c = 0; c < columns; c += kBlock) {
+      TileAccess in = source, out = turned;
+      in.lanes = out.lanes = kBlock;
+      in.partition = r;
+      in.offset = builder_.constant(c);
+      out.partition = c;
+      out.offset = builder_.constant(r);
+      in.stride = out.stride = {{column, 1}};
+      TileInst block;
+      block.opcode = bir::Opcode::StreamTranspose;
+      block.engine = isa::Engine::DVE;
+      block.ins = {TileOperand::tile(in)};
+      block.outs = {TileOperand::tile(out)};
+      block.axes = {{column, kBlock}};
+      builder_.emit(block);
+    }
+  }
+  turned.lanes = to_lanes;
+  turned.stride = {{row, 1}};
+  emit_copy(turned, to, {{row, from_lanes}});
+}
+
 // Exchanges the roles of partitions and one free axis for one block: to[column lane, row] = from[row lane,
 // column].
 void TileLowering::emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to,
-                                  int64_t to_lanes, AxisId row, AxisId column) {
+                                  int64_t to_lanes, AxisId row, AxisId column, bool for_contract) {
+  // An identity product is exact for finite values alone; only a contraction, which mixes the block anyway,
+  // may use it (C7).
+  if (!arch_.has_pe_transpose && !(for_contract && is_float(from.dtype))) {
+    emit_vector_transpose(from, from_lanes, to, to_lanes, row, column);
+    return;
+  }
   const int64_t bytes = size_bytes(from.dtype);
   const bool through_f32 = !arch_.has_pe_transpose;
   Dtype moved = from.dtype;
   TileAccess source = from, target = to;
-  if (bytes == 1 || (through_f32 && !is_float(from.dtype))) {
+  if (bytes == 1) {
     // One-byte elements pass through PE as exact small numbers.
-    NCC_CHECK(bytes == 1, "transpose of {} on a generation without a bit-exact PE transpose",
-              info(from.dtype).hlo);
     moved = Dtype::BF16;
     source.tensor = builder_.new_tile("widened", Space::Sbuf, moved, from_lanes, to_lanes, builder_.level());
     source.dtype = moved;
@@ -450,7 +501,7 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
               context.add(to.offset, context.mul(from_block, from_split.lanes * turned.stride[from_dim]));
         to.stride[row] = turned.stride[from_dim];
       }
-      emit_transpose(from, from_lanes, to, to_lanes, row, column);
+      emit_transpose(from, from_lanes, to, to_lanes, row, column, inst(i).op == TensorOp::Contract);
     };
     const auto to_blocks = [&](affine::Ref from_block, int64_t from_lanes) {
       const affine::Ref to_block = builder_.open_loop("t", to_split.full_blocks);
