@@ -40,6 +40,7 @@ struct InstPlan {
   int staged_operand = -1;       // which operand the stages apply to
   penguin::Operand staged_data;  // what that operand reads instead
   std::vector<Stage> stages;     // in order of application
+  int accumulated_by = -1;       // Activation: the absorbed Reduce whose sum its accumulator gives
 };
 
 /// Instructions that share one loop over the blocks of their partition axis (and, optionally, over chunks of

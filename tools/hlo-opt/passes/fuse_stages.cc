@@ -23,6 +23,8 @@ class StageFusion {
       else if (in.function == ScalarFunction::Alu)
         fuse_into_alu(i);
     }
+    for (uint32_t i = 0; i < function_.body.size(); ++i)
+      if (inst(i).op == TensorOp::Reduce) fuse_sum(i);
   }
 
  private:
@@ -156,6 +158,32 @@ class StageFusion {
     absorb(i, 0, outer);
     Found inner;
     if (find_stage(i, outer.data, inner) && inner.op == isa::AluOp::Mult) absorb(i, 0, inner);
+  }
+
+  // A sum over everything that an activation writes per partition falls out of its accumulator.
+  void fuse_sum(uint32_t i) {
+    const Inst& in = inst(i);
+    const Operand& read = in.operands[0];
+    if (in.function != ScalarFunction::Add || read.kind != Operand::Kind::Tensor) return;
+    if (function_.tensors[in.result.tensor].dtype != Dtype::F32) return;
+    const TensorPlan& data = plan_.tensors[read.tensor];
+    if (!data.on_chip || data.producers.size() != 1 || function_.tensors[read.tensor].dtype != Dtype::F32)
+      return;
+    const uint32_t position = data.producers.front();
+    const Inst& producer = inst(position);
+    if (producer.op != TensorOp::Map || producer.function != ScalarFunction::Activation) return;
+    InstPlan& plan = plan_.insts[position];
+    if (plan.absorbed || plan.accumulated_by >= 0 || plan.cluster != plan_.insts[i].cluster) return;
+    // More free axes than an instruction's pattern holds would become several instructions, each with its own
+    // sum.
+    constexpr size_t kMaxAxes = 3;
+    if (producer.axes.size() != in.axes.size() || in.axes.size() > kMaxAxes) return;
+    const auto map = axis_map(producer, read);
+    if (map.empty()) return;
+    for (const IterationAxis& entry : in.axes)
+      if ((entry.role == AxisRole::Reduce) == (entry.axis == plan_.insts[i].partition)) return;
+    plan.accumulated_by = static_cast<int>(i);
+    plan_.insts[i].absorbed = true;
   }
 
   const Function& function_;

@@ -11,6 +11,7 @@ namespace ncc::hlo_opt {
 ///   activation            f(x * scale + bias), scale and bias scalars or one fp32 value per partition
 ///   tensor_scalar         op1(op0(x, s0), s1)
 ///   scalar_tensor_tensor  op1(op0(x, s0), y)
+///   sum of an activation   its accumulator, when the sum runs over all that it writes per partition
 /// Only fp32 intermediates are skipped, so no rounding changes. Runs after cluster.
 Status fuse_stages(const penguin::Module& module, const ArchModel& arch, Plan& plan);
 

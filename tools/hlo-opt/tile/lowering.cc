@@ -296,10 +296,8 @@ void TileLowering::lower_insts(const std::vector<uint32_t>& insts) {
     forget_block_scoped(insts);
 }
 
-void TileLowering::lower_inst(uint32_t i) {
+void TileLowering::enter(uint32_t i) {
   const Inst& in = inst(i);
-  if (plan_.insts[i].absorbed) return;
-  builder_.set_origin(in.loc, in.name);
   environment_.clear();
   const AxisId partition = plan_.insts[i].partition;
   for (const IterationAxis& entry : in.axes)
@@ -313,6 +311,13 @@ void TileLowering::lower_inst(uint32_t i) {
     if (found != cluster_.chunk->axis.end())
       environment_[found->second] = {cluster_.chunk_base, cluster_.chunk_count, nullptr};
   }
+}
+
+void TileLowering::lower_inst(uint32_t i) {
+  const Inst& in = inst(i);
+  if (plan_.insts[i].absorbed) return;
+  builder_.set_origin(in.loc, in.name);
+  enter(i);
   block_environment_ = environment_;
   switch (in.op) {
     case TensorOp::Map:

@@ -54,6 +54,8 @@ class TileLowering {
   int64_t moving_panel_bytes(uint32_t i) const;
   void for_blocks(const Cluster& cluster, const std::function<void()>& body);
   void for_chunks(const ChunkChoice& chunk, const std::function<void()>& body);
+  /// Makes the environment that of instruction i in the current block and chunk.
+  void enter(uint32_t i);
   void lower_inst(uint32_t i);
   bool is_block_scoped(penguin::TensorId id) const;
   /// The tile that receives the instruction's result, allocated at its first write; DRAM results get a

@@ -248,6 +248,18 @@ Status TileLowering::lower_map(uint32_t i) {
       add_scale_and_bias(i, out.lanes, act);
       act.outs = {TileOperand::tile(out)};
       act.axes = axes;
+      if (plan.accumulated_by >= 0) {
+        const uint32_t sum = static_cast<uint32_t>(plan.accumulated_by);
+        const Environment saved = environment_;
+        enter(sum);
+        const TileAccess total = result_access(sum);
+        act.attributes.accumulate = isa::AccumulateCommand::ZeroAccumulate;
+        act.outs.push_back(TileOperand::per_partition(total));
+        builder_.emit(act);
+        finish_result(sum, total);
+        environment_ = saved;
+        break;
+      }
       builder_.emit(act);
       break;
     }
