@@ -42,6 +42,8 @@ Value magnitude32(Value a) {
 
 Value divide_wide(Value a, Value b) {
   Graph& graph = *a.graph;
+  // Pool's own division has XLA's special cases.
+  if (graph.arch().pool_int32_sub_div_mod) return graph.int32(AluOp::Divide, a, b);
   const Division division = divide_unsigned(magnitude32(a), magnitude32(b));
   Value quotient = graph.bitcast(division.quotient, a.dtype());
   if (is_signed_int(a.dtype()))
@@ -51,6 +53,8 @@ Value divide_wide(Value a, Value b) {
 
 Value remainder_wide(Value a, Value b) {
   Graph& graph = *a.graph;
+  if (graph.arch().pool_int32_sub_div_mod)
+    return subtract32(a, multiply32(graph.int32(AluOp::Divide, a, b), b));
   const Division division = divide_unsigned(magnitude32(a), magnitude32(b));
   const Value remainder = graph.bitcast(division.remainder, a.dtype());
   return is_signed_int(a.dtype()) ? multiply32(remainder, sign_factor(a)) : remainder;

@@ -66,11 +66,8 @@ Value round_nearest_afz(const Request& r) {
   return with_sign_of(r.graph.round_to(magnitude, r.a().dtype()), r.a());
 }
 
-// Scaling takes the smallest subnormal beyond 1, so that clamping leaves the sign, a signed zero or NaN.
-Value sign_float(const Request& r) {
-  const Value scaled = r.a().dtype() == Dtype::F16 ? r.a() * 0x1p24f : (r.a() * 0x1p75f) * 0x1p75f;
-  return min(max(scaled, -1), 1);
-}
+// The engine's Sign keeps signed zeros and NaN.
+Value sign_float(const Request& r) { return activate(isa::ActivationFunction::Sign, r.a()); }
 
 // C fmod: the sign of the dividend.
 Value remainder_float(const Request& r) {

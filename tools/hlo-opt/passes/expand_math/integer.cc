@@ -158,42 +158,11 @@ Value or_pred(const Request& r) { return r.graph.alu(AluOp::LogicalOr, r.a(), r.
 Value xor_pred(const Request& r) { return r.graph.alu(AluOp::LogicalXor, r.a(), r.b(), Dtype::Pred); }
 Value not_pred(const Request& r) { return test(AluOp::IsEqual, r.a(), 0); }
 
-namespace {
-
-// The amount counts as unsigned: what reaches the width is cut to the last legal amount, and logical shifts
-// go one step further there, so that every bit leaves.
-struct Amount {
-  Value bounded;
-  std::optional<Value> extra;
-};
-
-Amount shift_amount(Value amount) {
-  Graph& graph = *amount.graph;
-  const Dtype type = unsigned_type(amount.dtype());
-  const int width = info(type).bits;
-  const Value all = graph.bitcast(amount, type);
-  if (all.range().high < width) return {all, std::nullopt};
-  const Value bounded = graph.alu(AluOp::Min, all, graph.f32(static_cast<float>(width - 1)), type);
-  return {bounded, graph.alu(AluOp::IsGe, all, graph.f32(static_cast<float>(width)), type)};
-}
-
-Value shift_logical(const Request& r, AluOp op) {
-  const Amount amount = shift_amount(r.b());
-  const Value shifted = r.graph.bits(op, r.graph.bitcast(r.a(), unsigned_type(r.result)), amount.bounded);
-  return r.graph.bitcast(amount.extra ? r.graph.bits(op, shifted, *amount.extra) : shifted, r.result);
-}
-
-}  // namespace
-
-Value shift_left(const Request& r) { return shift_logical(r, AluOp::LogicalShiftLeft); }
-Value shift_right_logical(const Request& r) { return shift_logical(r, AluOp::LogicalShiftRight); }
-
-Value shift_right_arithmetic(const Request& r) {
-  const Dtype type = signed_type(r.result);
-  const Value amount = r.graph.bitcast(shift_amount(r.b()).bounded, type);
-  return r.graph.bitcast(r.graph.bits(AluOp::ArithShiftRight, r.graph.bitcast(r.a(), type), amount),
-                         r.result);
-}
+// The machine reads the amount as unsigned, shifts every bit out from the width on, and fills with the
+// operand's own top bit in the arithmetic case: HLO's rules as they stand.
+Value shift_left(const Request& r) { return r.graph.bits(AluOp::LogicalShiftLeft, r.a(), r.b()); }
+Value shift_right_logical(const Request& r) { return r.graph.bits(AluOp::LogicalShiftRight, r.a(), r.b()); }
+Value shift_right_arithmetic(const Request& r) { return r.graph.bits(AluOp::ArithShiftRight, r.a(), r.b()); }
 
 // Counts in fields of 2, 4 and 8 bits side by side, then adds the four bytes by one multiplication.
 Value population_count(const Request& r) {

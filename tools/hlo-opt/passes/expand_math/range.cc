@@ -140,6 +140,7 @@ Range result_range(const Node& op, std::span<const Node* const> operands) {
     case ScalarFunction::Int32: {
       // Exact when no element can wrap.
       const Range b = operands[1]->range;
+      if (op.alu == AluOp::Divide) break;
       const Range exact = float_alu(op.alu, a, b);
       const Range full = full_range(op.dtype);
       if (exact.low >= full.low && exact.high <= full.high) return exact;
