@@ -1,0 +1,123 @@
+// HLO -> tensor-level Penguin. The entry computation is executed abstractly: every HLO value is a View (or a
+// tuple of them), calls are followed in place, shape ops change views, constants stay scalars where they can,
+// and whatever must be computed becomes one Penguin instruction.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "ir-formats/hlo/module.h"
+#include "tools/hlo2penguin/builder.h"
+#include "tools/hlo2penguin/constants.h"
+#include "tools/hlo2penguin/metrics.h"
+
+namespace ncc::hlo2penguin {
+
+/// An array or a tuple of values.
+struct Value {
+  std::optional<View> view;
+  std::vector<Value> elements;
+
+  Value() = default;
+  Value(View array) : view(std::move(array)) {}
+  static Value tuple(std::vector<Value> elements) {
+    Value out;
+    out.elements = std::move(elements);
+    return out;
+  }
+};
+
+class Lowering {
+ public:
+  Lowering(penguin::Module& out, ConstantStore& constants) : builder_(out), constants_(constants) {}
+
+  /// Fills the module: main function, inputs, outputs. EVRF001, EVRF002 with the location of the op.
+  Status run(const hlo::Module& module);
+  /// Ops counted as they were executed; complete after `run`.
+  const Metrics& metrics() const { return metrics_; }
+
+ private:
+  using Instruction = hlo::Instruction;
+  using Arguments = std::vector<Value>;
+
+  /// The values of one computation that is being executed.
+  struct Frame {
+    const hlo::Computation& computation;
+    const Arguments& arguments;
+    std::unordered_map<const Instruction*, Value> values;
+  };
+
+  Result<Value> lower_computation(const hlo::Computation& computation, const Arguments& arguments);
+  Result<Value> lower(const Instruction& inst);
+  Status check_types(const Instruction& inst, const hlo::Shape& shape) const;
+  const Value& operand(const Instruction& inst, int64_t i) const;
+  const View& view(const Instruction& inst, int64_t i) const { return *operand(inst, i).view; }
+  std::vector<View> views(const Instruction& inst) const;
+  View empty(const Instruction& inst) {
+    return View::scalar(builder_.affine(), inst.shape.dtype, 0, inst.shape.dims);
+  }
+  /// Prefilled name and location.
+  Emission emission(const Instruction& inst) const;
+
+  // elementwise
+  Result<Value> lower_elementwise(const Instruction& inst);
+  Result<Value> lower_bitcast_convert(const Instruction& inst);
+  Result<Value> lower_map(const Instruction& inst);
+  View emit_elementwise(Emission emission, Dtype dtype);
+  // sources
+  Result<Value> lower_constant(const Instruction& inst);
+  Result<Value> lower_iota(const Instruction& inst);
+  Result<Value> lower_parameter(const Instruction& inst);
+  Value constant(const hlo::Literal& literal, const Instruction& inst);
+  // shape and data movement
+  Result<Value> lower_identity(const Instruction& inst);
+  Result<Value> lower_broadcast(const Instruction& inst);
+  Result<Value> lower_reshape(const Instruction& inst);
+  Result<Value> lower_transpose(const Instruction& inst);
+  Result<Value> lower_slice(const Instruction& inst);
+  Result<Value> lower_reverse(const Instruction& inst);
+  Result<Value> lower_concatenate(const Instruction& inst);
+  Result<Value> lower_pad(const Instruction& inst);
+  Result<Value> lower_get_dimension_size(const Instruction& inst);
+  Result<Value> lower_dynamic_slice(const Instruction& inst);
+  Result<Value> lower_dynamic_update_slice(const Instruction& inst);
+  View pad(const View& data, const View& value, const std::vector<hlo::PaddingDim>& padding,
+           const Emission& like);
+  void fill_outside(const View& target, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes,
+                    const View& source, const Emission& like);
+  Result<std::vector<int64_t>> constant_starts(const Instruction& inst, int64_t first,
+                                               const std::vector<int64_t>& limits) const;
+  // reductions and contractions
+  Result<Value> lower_reduce(const Instruction& inst);
+  Result<Value> lower_reduce_window(const Instruction& inst);
+  Result<Value> lower_dot(const Instruction& inst);
+  Result<Value> lower_convolution(const Instruction& inst);
+  // control flow and tuples
+  Result<Value> lower_call(const Instruction& inst);
+  Result<Value> lower_conditional(const Instruction& inst);
+  Result<Value> lower_while(const Instruction& inst);
+  Result<Value> lower_custom_call(const Instruction& inst);
+  Result<Value> lower_tuple(const Instruction& inst);
+  Result<Value> lower_get_tuple_element(const Instruction& inst);
+  Value select(const View& predicate, const Value& on_true, const Value& on_false, const Instruction& inst);
+  std::optional<int64_t> known_scalar(const Value& value) const;
+
+  // inputs and outputs
+  Value add_input(const hlo::Shape& shape, const std::string& name, const SourceLoc& loc);
+  void add_outputs(const hlo::Module& module, const Value& result, const SourceLoc& loc);
+
+  Builder builder_;
+  ConstantStore& constants_;
+  Metrics metrics_;
+  Frame* frame_ = nullptr;
+  int call_depth_ = 0;
+};
+
+/// The fold that a reduction body of two scalar parameters applies; nullopt when it is not one known
+/// operation.
+std::optional<penguin::ScalarFunction> fold_of(const hlo::Computation& body);
+/// Whether hlo2penguin lowers the opcode (some forms of it may still be refused).
+bool has_lowering(hlo::Opcode opcode);
+/// EVRF001 at the op.
+Status unsupported(const hlo::Instruction& inst, const std::string& reason);
+
+}  // namespace ncc::hlo2penguin

@@ -1,0 +1,90 @@
+// hlo2penguin (job HLOToTensorizer): a model in any HLO form in; Penguin at tensor level, constants and
+// metrics out.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+
+#include "common/files/files.h"
+#include "common/tool/tool_main.h"
+#include "ir-formats/hlo/read.h"
+#include "ir-formats/penguin/io.h"
+#include "ir-formats/penguin/verify.h"
+#include "tools/hlo2penguin/lower.h"
+
+namespace ncc::hlo2penguin {
+namespace {
+
+struct Options {
+  std::string input, output_dir = ".", target = "trn2";
+  int opt_level = 2;
+  bool list_operators = false, text = false;
+};
+
+Status list_operators() {
+  for (const hlo::OpInfo& row : hlo::all_opcodes()) {
+    const std::string_view shown = row.mlir.empty() ? row.hlo : row.mlir;
+    fmt::print("{:<34} {:<12} {}\n", shown, hlo::name(row.kind),
+               has_lowering(row.opcode) ? "supported" : "not supported");
+  }
+  return Status::ok();
+}
+
+/// hlo_module.pb: a model that came as a proto is passed on as it is.
+Status write_hlo(const std::string& input, const std::string& output) {
+  NCC_ASSIGN(const std::string bytes, read_file(input));
+  const bool is_text = bytes.find('\0') == std::string::npos;
+  return is_text ? Status::ok() : write_file(output, bytes);
+}
+
+Status run(const Options& options) {
+  if (options.list_operators) return list_operators();
+  if (options.input.empty()) return error(Code::EARG001, "--input is required");
+  const ArchModel* arch = find_arch(options.target);
+  if (arch == nullptr) return error(Code::EARG001, fmt::format("unknown target '{}'", options.target));
+  NCC_ASSIGN(const std::unique_ptr<hlo::Module> model, hlo::read_module(options.input));
+
+  penguin::Module module;
+  ConstantStore constants;
+  Lowering lowering(module, constants);
+  NCC_TRY(lowering.run(*model));
+  NCC_TRY(penguin::verify(module));
+  Metrics metrics = lowering.metrics();
+  metrics.count_io(module);
+
+  const std::filesystem::path dir(options.output_dir);
+  std::error_code failed;
+  std::filesystem::create_directories(dir, failed);
+  if (failed) return error(Code::EFIL002, options.output_dir, failed.message());
+  NCC_TRY(write_hlo(options.input, (dir / "hlo_module.pb").string()));
+  NCC_TRY(constants.write((dir / "constants.bin").string()));
+  NCC_TRY(write_file((dir / "hlo_metrics.json").string(), metrics_json(metrics, *arch, module.name)));
+  NCC_TRY(write_file((dir / "hlo_netlist.json").string(), netlist_json(module)));
+  if (options.text) NCC_TRY(penguin::write_module(module, (dir / "penguin.txt").string()));
+  return penguin::write_module(module, (dir / "penguin.pb").string());
+}
+
+}  // namespace
+}  // namespace ncc::hlo2penguin
+
+int main(int argc, char** argv) {
+  using namespace ncc;
+  hlo2penguin::Options options;
+  return tool_main(
+      {"hlo2penguin", "lowers a model to tensor-level Penguin",
+       "Examples:\n  hlo2penguin --input model.hlo.pb --output-dir wd --target trn2\n  hlo2penguin --input "
+       "model.mlir --output-dir wd "
+       "--text\n  hlo2penguin --list-operators\n"},
+      argc, argv,
+      [&](CLI::App& app) {
+        app.add_option("--input", options.input, "HLO proto, HLO text or StableHLO text");
+        app.add_option(
+            "--output-dir", options.output_dir,
+            "work directory: penguin.pb, constants.bin, hlo_module.pb, hlo_netlist.json, hlo_metrics.json");
+        app.add_option("--target", options.target, "trn1 or trn2");
+        app.add_option("-O", options.opt_level, "optimisation level");
+        app.add_flag("--text", options.text, "also write penguin.txt");
+        app.add_flag("--list-operators", options.list_operators,
+                     "print the operators and whether they are supported, and stop");
+      },
+      [&] { return hlo2penguin::run(options); });
+}
