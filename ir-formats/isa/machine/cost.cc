@@ -237,7 +237,7 @@ Timing advance_control(EngineState& state, const CostKey& key, const ArchModel& 
   if (waits_for_engine) start.delay(lane.done, StallCause::Dependence);
   lane.issue = start.at + ticks_per_cycle(key.engine, arch);
   lane.done = std::max(lane.done, lane.issue);
-  return {start.at, lane.issue, lane.done, start.cause};
+  return {start.at, lane.issue, lane.issue, lane.done, start.cause};
 }
 
 }  // namespace
@@ -344,7 +344,7 @@ Timing advance(EngineState& state, const CostKey& key, const ArchModel& arch, Ti
     lane.recent_ends = {lane.recent_ends[1], end};
   }
   occupy_shared(state, key, arch, end);
-  return {start.at, lane.issue, lane.done, start.cause};
+  return {start.at, lane.issue, end, lane.done, start.cause};
 }
 
 Timing preview(const EngineState& state, const CostKey& key, const ArchModel& arch, Ticks ready) {

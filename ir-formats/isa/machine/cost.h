@@ -92,6 +92,7 @@ struct EngineState {
 struct Timing {
   Ticks start = 0;  // operands are read
   Ticks issue = 0;  // the sequencer takes the next instruction
+  Ticks end = 0;    // the datapath is free again
   Ticks done = 0;   // writes are complete, updates fire (in order within an engine)
   StallCause cause = StallCause::None;
 };

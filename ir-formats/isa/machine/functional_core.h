@@ -29,7 +29,8 @@ struct CoreOptions {
   /// first use).
   int64_t sbuf_bytes_per_partition = 0;
   int64_t psum_bytes_per_partition = 0;
-  bool check = true;  // unwritten reads (ESIM003), activation ranges (ESIM005)
+  bool check = true;   // unwritten reads (ESIM003), activation ranges (ESIM005)
+  bool poison = true;  // unchecked runs: fill the on-chip memories with NaN patterns
   int threads = 1;
 };
 

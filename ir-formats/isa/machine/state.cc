@@ -87,7 +87,7 @@ State::State(const ArchModel& arch_model, const std::vector<isa::Variable>& prog
   if (check) {
     sbuf_written_ = WrittenMap(kPartitions, sbuf_bytes);
     psum_written_ = WrittenMap(kPartitions, psum_bytes);
-  } else if (physical) {  // recognisable garbage: NaN in every float type
+  } else if (physical && options.poison) {  // recognisable garbage: NaN in every float type
     std::memset(sbuf_.data(), 0xFF, static_cast<size_t>(sbuf_.size()));
     std::memset(psum_.data(), 0xFF, static_cast<size_t>(psum_.size()));
   }
