@@ -280,6 +280,12 @@ bool is_control(Opcode opcode) {
   }
 }
 
+bool has_cost_row(Opcode opcode, Engine engine) {
+  return is_control(opcode) || std::any_of(std::begin(kCosts), std::end(kCosts), [&](const CostRow& row) {
+           return row.opcode == opcode && row.engines.find(letter(engine)) != std::string_view::npos;
+         });
+}
+
 CostKey cost_key(const isa::MachineInst& inst) {
   CostKey key;
   key.opcode = inst.opcode;
@@ -359,7 +365,7 @@ Ticks ticks_from_ns(double ns, const ArchModel& arch) {
 int64_t ns_from_ticks(Ticks ticks, const ArchModel& arch) {
   // Both tick rates are multiples of 100 MHz, so this is exact in integers.
   const int64_t ticks_per_10ns = arch.ticks_per_second / 100'000'000;
-  return (ticks * 10 * 2 + ticks_per_10ns) / (2 * ticks_per_10ns);
+  return ticks * 10 / ticks_per_10ns;
 }
 
 Ticks ticks_per_cycle(Engine engine, const ArchModel& arch) {

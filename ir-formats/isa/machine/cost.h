@@ -109,6 +109,8 @@ Ticks execution_ticks(const CostKey& key, const ArchModel& arch);
 Ticks dependent_ready(Ticks producer_done, isa::Engine engine, const ArchModel& arch);
 /// Semaphore, register, branch, trigger and barrier bundles: they use the sequencer only.
 bool is_control(isa::Opcode opcode);
+/// Whether the opcode has a cost on the engine: control bundles, and rows of costs.def.
+bool has_cost_row(isa::Opcode opcode, isa::Engine engine);
 
 // DMA
 // ---------------------------------------------------------------------------------------------------------------
@@ -162,7 +164,7 @@ class DmaState {
 // -------------------------------------------------------------------------------------------------------------
 
 Ticks ticks_from_ns(double ns, const ArchModel& arch);  // rounds up
-/// Nearest nanosecond, halves up.
+/// Whole nanoseconds, rounded down.
 int64_t ns_from_ticks(Ticks ticks, const ArchModel& arch);
 Ticks ticks_per_cycle(isa::Engine engine, const ArchModel& arch);
 /// Engine time of `bytes` at the planning rate, rounded up.
