@@ -78,8 +78,8 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
       fmt::format("panel:{}@{}:{}", from.tensor, static_cast<const void*>(from.offset), from.lane_step);
   for (const FreeAxis& axis : order) key += fmt::format(",{}*{}", from.stride.at(axis.axis), axis.count);
   std::map<std::string, TileAccess>& cache = cache_of(level);
-  if (const auto found = cache.find(key); found != cache.end()) {
-    tile.tensor = found->second.tensor;
+  if (const TileAccess* kept = find_kept(level, key)) {
+    tile.tensor = kept->tensor;
     panel.access = tile;
     return;
   }
@@ -108,7 +108,7 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
     builder_.close_loop();
     if (panel.split.remainder > 0) block(builder_.constant(panel.split.full_blocks), panel.split.remainder);
   });
-  cache[key] = tile;
+  keep(cache, key, tile, operand.tensor, elements * panel.split.blocks(), level);
   panel.access = tile;
 }
 

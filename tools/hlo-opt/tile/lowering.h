@@ -87,6 +87,9 @@ class TileLowering {
   TileAccess identity_tile(Dtype dtype);
   /// The level (number of enclosing loops) at which everything the access depends on is known.
   size_t home_level(affine::Ref expr) const;
+  void keep(std::map<std::string, TileAccess>& cache, const std::string& key, const TileAccess& tile,
+            penguin::TensorId id, int64_t elements, size_t level);
+  const TileAccess* find_kept(size_t level, const std::string& key) const;
   std::map<std::string, TileAccess>& cache_of(size_t level) { return caches_[level]; }
   void emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to, int64_t to_lanes,
                       penguin::AxisId row, penguin::AxisId column, bool for_contract);
@@ -169,8 +172,10 @@ class TileLowering {
     int64_t chunk_count = 0;
   } cluster_;
   std::map<size_t, std::map<std::string, TileAccess>> caches_;  // loaded tiles, by the level that owns them
-  std::map<std::string, TileAccess> function_cache_;            // constants and identities
-  int64_t last_turned_block_stride_ = 0;                        // of the latest transposed_tile
+  std::map<std::string, TileAccess> pinned_;  // loaded parameters that stay for later clusters
+  int64_t pinned_bytes_ = 0;
+  std::map<std::string, TileAccess> function_cache_;  // constants and identities
+  int64_t last_turned_block_stride_ = 0;              // of the latest transposed_tile
   uint32_t next_group_ = 0;
   Environment block_environment_;  // the environment as lower_inst set it, before a contraction narrows it
   double engine_ns_[8] = {};

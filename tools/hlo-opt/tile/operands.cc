@@ -131,8 +131,8 @@ TileAccess TileLowering::load_tile(uint32_t i, const Operand& operand, AxisId pa
     tile.stride[order[k].axis] = elements;
     elements *= order[k].count;
   }
-  if (const auto found = cache.find(key); found != cache.end()) {
-    tile.tensor = found->second.tensor;
+  if (const TileAccess* kept = find_kept(level, key)) {
+    tile.tensor = kept->tensor;
     return tile;
   }
   builder_.at_level(level, [&] {
@@ -140,8 +140,31 @@ TileAccess TileLowering::load_tile(uint32_t i, const Operand& operand, AxisId pa
                                     tile.lanes, elements, level);
     builder_.emit_dma(from, tile, order);
   });
-  cache[key] = tile;
+  keep(cache, key, tile, operand.tensor, elements, level);
   return tile;
+}
+
+// A loaded tile serves again within its level. Outside all loops, parameters and constants stay for the
+// clusters to come while a small share of SBUF holds them; anything else is forgotten with its cluster.
+void TileLowering::keep(std::map<std::string, TileAccess>& cache, const std::string& key,
+                        const TileAccess& tile, TensorId id, int64_t elements, size_t level) {
+  const int64_t bytes = elements * size_bytes(tile.dtype);
+  const Role role = function_.tensors[id].role;
+  if (level == 0 && (role == Role::Input || role == Role::Const) &&
+      pinned_bytes_ + bytes <= arch_.sbuf_bytes_per_partition / kPinnedShare) {
+    pinned_bytes_ += bytes;
+    pinned_[key] = tile;
+  } else {
+    cache[key] = tile;
+  }
+}
+
+const TileAccess* TileLowering::find_kept(size_t level, const std::string& key) const {
+  if (const auto pinned = pinned_.find(key); pinned != pinned_.end()) return &pinned->second;
+  const auto cache = caches_.find(level);
+  if (cache == caches_.end()) return nullptr;
+  const auto found = cache->second.find(key);
+  return found == cache->second.end() ? nullptr : &found->second;
 }
 
 TileAccess TileLowering::index_tile(uint32_t i, const Operand& operand, AxisId partition) {
@@ -441,13 +464,18 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
       from_dim < 0 ? PartitionSplit{1, 1, 0} : partition_split(tensor.shape[from_dim]);
   const PartitionSplit to_split =
       wanted < 0 ? PartitionSplit{1, 1, 0} : partition_split(tensor.shape[wanted]);
+  // The exchanged dim lies innermost: a block's copy out of PSUM then writes neighbours, and a matmul reads
+  // them.
   int64_t elements = 1;
+  if (from_dim >= 0) {
+    turned.stride[from_dim] = 1;
+    elements = scoped ? cluster_.lanes : tensor.shape[from_dim];
+    if (scoped) turned.origin[from_dim] = context.mul(cluster_.block, from_split.lanes);
+  }
   for (size_t dim = tensor.shape.size(); dim-- > 0;) {
-    if (static_cast<int>(dim) == wanted) continue;
+    if (static_cast<int>(dim) == wanted || static_cast<int>(dim) == from_dim) continue;
     turned.stride[dim] = elements;
-    const bool is_from = static_cast<int>(dim) == from_dim;
-    elements *= is_from && scoped ? cluster_.lanes : tensor.shape[dim];
-    if (is_from && scoped) turned.origin[dim] = context.mul(cluster_.block, from_split.lanes);
+    elements *= tensor.shape[dim];
   }
   turned.lanes = to_split.lanes;
   if (wanted >= 0) {
