@@ -75,7 +75,7 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
   panel.block_step = elements;
   const size_t level = home_level(from.offset);
   std::string key =
-      fmt::format("panel:{}@{}:{}", from.tensor, static_cast<const void*>(from.offset), from.lane_step);
+      fmt::format("panel:{}@{}:{}", from.tensor, static_cast<const void*>(from.offset), from.lane_step, from.lanes);
   for (const FreeAxis& axis : order) key += fmt::format(",{}*{}", from.stride.at(axis.axis), axis.count);
   std::map<std::string, TileAccess>& cache = cache_of(level);
   if (const TileAccess* kept = find_kept(level, key)) {
