@@ -7,12 +7,14 @@
 #include "tools/hlo-opt/passes/fuse_stages.h"
 #include "tools/hlo-opt/passes/layout.h"
 #include "tools/hlo-opt/passes/legalize_ops.h"
+#include "tools/hlo-opt/passes/recognise_activations.h"
 #include "tools/hlo-opt/passes/residency.h"
 #include "tools/hlo-opt/tile/lowering.h"
 
 namespace ncc::hlo_opt {
 namespace {
 
+Status run_recognise_activations(Compilation& c) { return recognise_activations(*c.module); }
 Status run_expand_math(Compilation& c) { return expand_math(*c.module, *c.arch); }
 Status run_legalize_ops(Compilation& c) { return legalize_ops(*c.module); }
 Status run_factor_axes(Compilation& c) { return factor_axes(*c.module); }

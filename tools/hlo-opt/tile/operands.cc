@@ -10,9 +10,8 @@ namespace {
 
 // An index tile larger than this per partition is built as the sum of a row and a column.
 constexpr int64_t kMaxIndexTileBytes = 16384;
-// Loads hoisted out of a cluster may together take this share of SBUF; larger panels are loaded where they
-// are used.
-constexpr int64_t kHoistShare = 3;
+// Parameters kept loaded from one cluster to the next may together take this share of SBUF.
+constexpr int64_t kPinnedShare = 8;
 
 // Steps of an affine expression over DRAM, largest first: the order in which a load visits its free axes.
 std::vector<FreeAxis> by_descending_stride(const TileAccess& access, const std::vector<FreeAxis>& axes) {
