@@ -12,19 +12,6 @@ std::string string_attr(const Op& op, std::string_view key) {
   return attr ? attr->text : std::string();
 }
 
-// A name HLO files accept: letters, digits, '_', '.', '-'.
-std::string clean_name(std::string_view name) {
-  std::string clean;
-  for (char c : name) {
-    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                         c == '_' || c == '.' || c == '-';
-    clean += allowed ? c : '_';
-  }
-  if (clean.empty() || (clean[0] >= '0' && clean[0] <= '9') || clean[0] == '.' || clean[0] == '-')
-    clean = "v" + clean;
-  return clean;
-}
-
 // A constant small enough to be repeated inside a region instead of being carried into it.
 bool is_cheap_constant(const Instruction* inst, int depth = 0) {
   constexpr int64_t kMaxBytes = 64;
@@ -132,7 +119,7 @@ Status Importer::declare_functions() {
       return fail_at(op->offset, fmt::format("function @{} is defined twice", name));
     Computation* computation = nullptr;
     if (!op->regions[0].ops.empty()) {
-      computation = module_->add_computation(clean_name(name));
+      computation = module_->add_computation(name);
       function_order_.push_back(op.get());
     }
     functions_[name] = {op.get(), computation};
@@ -179,7 +166,7 @@ Status Importer::import_arguments(const Op& func, Scope* scope) {
     const SourceLoc loc = location(arg.loc, func.line);
     std::string name = loc.op_name.empty() || !entry ? std::string(arg.name) : loc.op_name;
     if (name.empty()) name = fmt::format("arg{}", number);
-    Instruction* parameter = scope->computation->add_parameter(number++, arg.type, clean_name(name));
+    Instruction* parameter = scope->computation->add_parameter(number++, arg.type, name);
     parameter->loc = loc;
     NCC_TRY(argument_attributes(arg, parameter, entry));
     if (!arg.name.empty() && !scope->values.emplace(arg.name, std::vector<Instruction*>{parameter}).second)
@@ -280,7 +267,7 @@ Result<Computation*> Importer::import_region(OpContext& ctx, const Region& regio
   Scope scope{computation, &ctx.scope, {}};
   int64_t number = 0;
   for (const BlockArg& arg : region.args) {
-    Instruction* parameter = computation->add_parameter(number++, arg.type, clean_name(arg.name));
+    Instruction* parameter = computation->add_parameter(number++, arg.type, std::string(arg.name));
     parameter->loc = ctx.loc;
     scope.values[arg.name] = {parameter};
   }
@@ -347,7 +334,7 @@ Status Importer::module_attributes() {
 }
 
 Result<std::unique_ptr<Module>> Importer::run() {
-  module_ = std::make_unique<Module>(file_.module_name.empty() ? "module" : clean_name(file_.module_name));
+  module_ = std::make_unique<Module>(file_.module_name.empty() ? "module" : file_.module_name);
   NCC_TRY(declare_functions());
   NCC_TRY(choose_entry());
   NCC_TRY(module_attributes());

@@ -67,6 +67,8 @@ Importer::Handler Importer::handler_of(std::string_view name) {
       {"stablehlo.composite", &I::composite},
       {"sdy.mesh", &I::ignore},
       {"sdy.sharding_constraint", &I::identity},
+      {"interpreter.probe", &I::identity},
+      {"interpreter.print", &I::ignore},
       {"sdy.manual_computation", &I::manual_computation},
       {"stablehlo.async_start", &I::async_start},
       {"stablehlo.async_done", &I::plain},

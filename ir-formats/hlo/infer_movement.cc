@@ -36,7 +36,9 @@ Result<Shape> infer_broadcast(const Instruction& inst) {
 
 Result<Shape> infer_bitcast_convert(const Instruction& inst) {
   const Shape& from = inst.operand_shape(0);
-  const int64_t from_bits = info(from.dtype).bits, to_bits = info(inst.shape.dtype).bits;
+  // A pred is one bit here, whatever it takes in memory.
+  const auto bits = [](Dtype dtype) { return dtype == Dtype::Pred ? 1 : info(dtype).bits; };
+  const int64_t from_bits = bits(from.dtype), to_bits = bits(inst.shape.dtype);
   std::vector<int64_t> dims = from.dims;
   if (is_complex(from.dtype) != is_complex(inst.shape.dtype))
     return mismatch(inst, "bitcast_convert_c2", "element types",

@@ -58,7 +58,7 @@ Ending ending_of(std::string_view op) {
     if (name == op) return Ending::OperandsAndResults;
   }
   if (op == "stablehlo.return" || op == "func.return" || op == "sdy.return" || op.starts_with("check.") ||
-      op.starts_with("interpreter."))
+      op == "interpreter.print")
     return Ending::Operands;
   return Ending::Same;
 }

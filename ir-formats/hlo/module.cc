@@ -6,6 +6,17 @@
 namespace ncc::hlo {
 namespace {
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+// What HLO files accept as a name: a letter or '_', then letters, digits, '_', '.', '-'. Others become '_'.
+std::string clean_name(std::string name) {
+  for (char& c : name) {
+    const bool allowed = is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    if (!allowed) c = '_';
+  }
+  return name.empty() || !is_letter(name[0]) ? "_" + name : name;
+}
+
 // Makes `name` unique in `taken` by a numeric suffix; the map remembers the next suffix to try, so that a
 // thousand equal names stay linear.
 std::string unique_name(std::unordered_map<std::string, int64_t>& taken, std::string name) {
@@ -129,7 +140,7 @@ Instruction* Computation::add(Opcode opcode, Shape shape, std::vector<Instructio
   inst->shape = std::move(shape);
   inst->operands = std::move(operands);
   if (name.empty()) name = fmt::format("{}.{}", hlo::name(opcode), inst->id);
-  inst->name = unique_name(names_, std::move(name));
+  inst->name = unique_name(names_, clean_name(std::move(name)));
   inst->parent = this;
   instructions_.push_back(std::move(inst));
   return instructions_.back().get();
@@ -276,7 +287,8 @@ Computation* Module::find(std::string_view name) const {
 
 Computation* Module::add_computation(std::string name) {
   if (name.empty()) name = "computation";
-  computations_.push_back(std::make_unique<Computation>(this, unique_name(names_, std::move(name))));
+  computations_.push_back(
+      std::make_unique<Computation>(this, unique_name(names_, clean_name(std::move(name)))));
   return computations_.back().get();
 }
 

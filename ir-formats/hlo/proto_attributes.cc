@@ -424,10 +424,14 @@ void collective_to_wire(const Attributes& a, wire::HloInstructionProto* p) {
     p->mutable_parameter_replication()->add_replicated_at_leaf_buffers(flag);
 }
 
-void set_sharding(const std::string& text, wire::HloInstructionProto* p,
+// False when the text cannot be said on the wire; it then travels as a carried attribute.
+bool set_sharding(const std::string& text, wire::HloInstructionProto* p,
                   wire::OpSharding* (wire::HloInstructionProto::*field)()) {
   wire::OpSharding sharding;
-  if (!text.empty() && sharding_from_text(text, &sharding)) *(p->*field)() = std::move(sharding);
+  if (text.empty()) return true;
+  if (!sharding_from_text(text, &sharding)) return false;
+  *(p->*field)() = std::move(sharding);
+  return true;
 }
 
 }  // namespace
@@ -447,7 +451,7 @@ void attributes_to_wire(const Instruction& inst, wire::HloInstructionProto* p) {
   numeric_to_wire(inst, a, p);
   call_to_wire(a, p);
   collective_to_wire(a, p);
-  set_sharding(a.sharding, p, &wire::HloInstructionProto::mutable_sharding);
+  const bool sharded = set_sharding(a.sharding, p, &wire::HloInstructionProto::mutable_sharding);
   set_sharding(a.domain_entry_sharding, p, &wire::HloInstructionProto::mutable_domain_entry_sharding);
   set_sharding(a.domain_exit_sharding, p, &wire::HloInstructionProto::mutable_domain_exit_sharding);
   const auto add_entry = [p](std::string key, const std::string& value) {
@@ -456,7 +460,8 @@ void attributes_to_wire(const Instruction& inst, wire::HloInstructionProto* p) {
     entry->set_value(value);
   };
   for (const auto& [key, value] : a.frontend_attributes) add_entry(key, value);
-  for (const auto& [key, value] : a.raw) add_entry(std::string(kRawPrefix) + key, value);
+  for (const auto& [key, value] : carried_attributes(a)) add_entry(key, value);
+  if (!sharded) add_entry(std::string(kRawPrefix) + "sharding", a.sharding);
   if (!a.unknown_fields.empty())
     p->GetReflection()->MutableUnknownFields(p)->MergeFromCodedStream(
         std::make_unique<google::protobuf::io::CodedInputStream>(

@@ -160,6 +160,7 @@ class ProtoReader {
     for (const auto& entry : proto_.frontend_attributes().map())
       module_->frontend_attributes.emplace_back(entry.key(), entry.value());
     std::sort(module_->frontend_attributes.begin(), module_->frontend_attributes.end());
+    restore_result_names(module_.get());
     module_->is_dynamic = proto_.is_dynamic();
     if (proto_.device_assignment().replica_count() > 0)
       module_->replica_count = proto_.device_assignment().replica_count();

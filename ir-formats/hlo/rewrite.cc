@@ -1,5 +1,8 @@
 #include "ir-formats/hlo/rewrite.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace ncc::hlo {
 
 Status split_index_operand(Instruction* inst) {
@@ -40,11 +43,36 @@ constexpr LegacyCompare kLegacyCompares[] = {
     {"less-than", CompareDirection::LT},    {"less-than-or-equal-to", CompareDirection::LE},
 };
 
-// The raw attributes that were carried as frontend attributes.
+// Attributes without a field in HLO files.
+struct CarriedInt {
+  std::string_view name;
+  int64_t Attributes::*field;
+  int64_t absent;
+};
+constexpr CarriedInt kCarriedInts[] = {
+    {"split_dimension", &Attributes::split_dimension, -1},
+    {"concat_dimension", &Attributes::concat_dimension, -1},
+    {"split_count", &Attributes::split_count, 0},
+};
+
 void restore_raw(Attributes* a) {
   std::erase_if(a->frontend_attributes, [&](auto& entry) {
     if (!entry.first.starts_with(kRawPrefix)) return false;
-    a->raw.emplace_back(entry.first.substr(kRawPrefix.size()), entry.second);
+    const std::string name = entry.first.substr(kRawPrefix.size());
+    for (const CarriedInt& row : kCarriedInts) {
+      if (row.name != name) continue;
+      a->*row.field = std::atoll(entry.second.c_str());
+      return true;
+    }
+    if (name == "einsum_config") {
+      a->einsum_config = entry.second;
+    } else if (name == "sharding") {
+      a->sharding = entry.second;
+    } else if (name == "has_dynamic_root") {
+      a->has_dynamic_root = true;
+    } else {
+      a->raw.emplace_back(name, entry.second);
+    }
     return true;
   });
 }
@@ -58,6 +86,38 @@ bool legacy_compare(std::string_view opcode, CompareDirection* direction) {
     return true;
   }
   return false;
+}
+
+std::vector<std::pair<std::string, std::string>> carried_attributes(const Attributes& a) {
+  std::vector<std::pair<std::string, std::string>> list;
+  const auto add = [&](std::string_view name, std::string value) {
+    list.emplace_back(fmt::format("{}{}", kRawPrefix, name), std::move(value));
+  };
+  for (const CarriedInt& row : kCarriedInts) {
+    if (a.*row.field != row.absent) add(row.name, fmt::format("{}", a.*row.field));
+  }
+  if (!a.einsum_config.empty()) add("einsum_config", a.einsum_config);
+  if (a.has_dynamic_root) add("has_dynamic_root", "true");
+  for (const auto& [name, value] : a.raw) add(name, value);
+  return list;
+}
+
+void restore_result_names(Module* module) {
+  const size_t leaves = module->frontend_attributes.size();
+  std::vector<std::string> names(leaves);
+  size_t found = 0;
+  std::erase_if(module->frontend_attributes, [&](const auto& entry) {
+    if (!entry.first.starts_with(kResultNamePrefix)) return false;
+    const std::string digits = entry.first.substr(kResultNamePrefix.size());
+    const size_t index =
+        digits.empty() || digits.size() > 9 ? leaves : static_cast<size_t>(std::atoll(digits.c_str()));
+    if (index >= leaves) return false;
+    names[index] = entry.second;
+    found = std::max(found, index + 1);
+    return true;
+  });
+  names.resize(found);
+  if (found > 0) module->result_names = std::move(names);
 }
 
 void restore_opcode(Instruction* inst) {

@@ -17,7 +17,17 @@ void restore_opcode(Instruction* inst);
 /// The comparison opcodes of old files ("less-than"): true, and the direction, when `opcode` is one.
 bool legacy_compare(std::string_view opcode, CompareDirection* direction);
 
+/// What has no place of its own in HLO files, as frontend attributes under kRawPrefix: raw attributes, and
+/// those of ops without an HLO opcode. `restore_opcode` takes them back.
+std::vector<std::pair<std::string, std::string>> carried_attributes(const Attributes& attributes);
+
 /// Key prefix under which raw attributes travel as frontend attributes of HLO files.
 inline constexpr std::string_view kRawPrefix = "raw.";
+/// Key prefix, before the result's number, under which result names travel as frontend attributes of the
+/// module.
+inline constexpr std::string_view kResultNamePrefix = "result_name.";
+
+/// Takes the result names out of the module's frontend attributes, where HLO files carry them.
+void restore_result_names(Module* module);
 
 }  // namespace ncc::hlo

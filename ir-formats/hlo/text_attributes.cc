@@ -279,7 +279,8 @@ Status TextParser::parse_number_attribute(std::string_view key, Instruction* ins
   if (key == "index") return scan_.integer(&inst->index);
   if (key == "index_vector_dim") {
     Attributes& a = inst->mutable_attrs();
-    return scan_.integer(inst->is(Opcode::Scatter) ? &a.scatter.index_vector_dim : &a.gather.index_vector_dim);
+    return scan_.integer(inst->is(Opcode::Scatter) ? &a.scatter.index_vector_dim
+                                                   : &a.gather.index_vector_dim);
   }
   if (key == "iota_dimension") {
     inst->dimensions.resize(1);

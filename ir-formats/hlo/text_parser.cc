@@ -143,7 +143,8 @@ Result<Instruction*> TextParser::parse_rhs(Scope* scope, std::string name, bool 
   } else {
     NCC_TRY(parse_operands(scope, &operands));
   }
-  // Without a stated shape, what an op leaves free (the accumulation type of a product) is the first operand's.
+  // Without a stated shape, what an op leaves free (the accumulation type of a product) is the first
+  // operand's.
   if (!shaped && !operands.empty()) shape.dtype = operands[0]->shape.dtype;
   Instruction* inst = scope->computation->add(opcode, shape, std::move(operands), std::move(name));
   inst->literal = std::move(literal);
@@ -286,6 +287,7 @@ Result<std::unique_ptr<Module>> TextParser::parse() {
   NCC_TRY(parse_module());
   if (!scan_.at_end()) return scan_.fail("unexpected text behind the module");
   if (module_->name() == "module") module_->set_name("module_" + module_->entry()->name());
+  restore_result_names(module_.get());
   NCC_TRY(finish_module(module_.get()));
   return std::move(module_);
 }

@@ -1,0 +1,167 @@
+// Binary HloModuleProto. Computations are numbered from 1, callees first; instruction ids are positive and
+// unique in the module, operands first: what readers of every age accept. Source: spec/hlo-proto.md §6.
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/unknown_field_set.h>
+#include <climits>
+
+#include <unordered_map>
+
+#include "ir-formats/hlo/proto_attributes.h"
+#include "ir-formats/hlo/proto_values.h"
+#include "ir-formats/hlo/rewrite.h"
+#include "ir-formats/hlo/write.h"
+
+namespace ncc::hlo {
+namespace {
+
+using Ids = std::unordered_map<const Instruction*, int64_t>;
+
+void write_location(const SourceLoc& loc, wire::HloInstructionProto* proto) {
+  if (loc.empty()) return;
+  wire::OpMetadata* metadata = proto->mutable_metadata();
+  metadata->set_op_name(loc.op_name);
+  metadata->set_source_file(loc.file);
+  metadata->set_source_line(loc.line);
+}
+
+void write_instruction(const Instruction& inst, const Ids& ids,
+                       const std::unordered_map<const Computation*, int64_t>& computations,
+                       wire::HloInstructionProto* proto) {
+  proto->set_name(inst.name);
+  const bool carried = inst.info().origin != OpOrigin::Hlo;
+  proto->set_opcode(std::string(carried ? "custom-call" : inst.info().hlo));
+  shape_to_wire(inst.shape, proto->mutable_shape());
+  write_location(inst.loc, proto);
+  attributes_to_wire(inst, proto);
+  if (carried) proto->set_custom_call_target(std::string(inst.info().mlir));
+  if (inst.literal.is_valid()) literal_to_wire(inst.literal, inst.shape, proto->mutable_literal());
+  proto->set_id(ids.at(&inst));
+  for (const Instruction* operand : inst.operands) proto->add_operand_ids(ids.at(operand));
+  for (const Instruction* before : inst.control_predecessors)
+    proto->add_control_predecessor_ids(ids.at(before));
+  for (const Computation* callee : inst.called) proto->add_called_computation_ids(computations.at(callee));
+}
+
+void write_program_shape(const std::vector<Shape>& parameters, const Shape& result,
+                         wire::ProgramShapeProto* proto) {
+  for (const Shape& parameter : parameters) shape_to_wire(parameter, proto->add_parameters());
+  shape_to_wire(result, proto->mutable_result());
+}
+
+void write_entry(const Module& module, wire::HloModuleProto* proto) {
+  std::vector<Shape> parameters;
+  for (const Instruction* parameter : module.entry()->parameters()) parameters.push_back(parameter->shape);
+  const Shape& result = module.entry()->root()->shape;
+  // Passes may have changed the entry since the caller's layouts were read; they count while they fit.
+  bool fits = module.entry_parameter_shapes.size() == parameters.size() &&
+              compatible(module.entry_result_shape, result);
+  for (size_t i = 0; fits && i < parameters.size(); ++i)
+    fits = compatible(module.entry_parameter_shapes[i], parameters[i]);
+  write_program_shape(fits ? module.entry_parameter_shapes : parameters,
+                      fits ? module.entry_result_shape : result, proto->mutable_host_program_shape());
+}
+
+void write_module_facts(const Module& module, wire::HloModuleProto* proto) {
+  for (const InputOutputAlias& alias : module.aliases) {
+    auto* entry = proto->mutable_input_output_alias()->add_entries();
+    for (int64_t i : alias.output_index) entry->add_output_shape_index(i);
+    entry->set_parameter_number(alias.parameter);
+    for (int64_t i : alias.parameter_index) entry->add_parameter_shape_index(i);
+    entry->set_kind(alias.must_alias ? 2 : 1);
+  }
+  for (const BufferDonor& donor : module.donors) {
+    auto* entry = proto->mutable_buffer_donor()->add_entries();
+    entry->set_parameter_number(donor.parameter);
+    for (int64_t i : donor.parameter_index) entry->add_parameter_shape_index(i);
+  }
+  const auto add_entry = [proto](std::string key, const std::string& value) {
+    auto* entry = proto->mutable_frontend_attributes()->add_map();
+    entry->set_key(std::move(key));
+    entry->set_value(value);
+  };
+  for (const auto& [key, value] : module.frontend_attributes) add_entry(key, value);
+  for (size_t i = 0; i < module.result_names.size(); ++i)
+    add_entry(fmt::format("{}{}", kResultNamePrefix, i), module.result_names[i]);
+  proto->set_is_dynamic(module.is_dynamic);
+  if (module.replica_count != 1 || module.num_partitions != 1) {
+    proto->mutable_device_assignment()->set_replica_count(static_cast<int32_t>(module.replica_count));
+    proto->mutable_device_assignment()->set_computation_count(static_cast<int32_t>(module.num_partitions));
+  }
+}
+
+// Rough size of the constants: protobuf cannot hold more than 2 GiB in one message.
+int64_t constant_bytes(const Module& module) {
+  int64_t bytes = 0;
+  for (const auto& computation : module.computations()) {
+    for (const auto& inst : computation->instructions())
+      bytes += inst->literal.is_valid() ? inst->shape.size_bytes() : 0;
+  }
+  return bytes;
+}
+
+// Element types that the wire has no number for cannot be written.
+Status check_writable(const Module& module) {
+  for (const auto& computation : module.computations()) {
+    for (const auto& inst : computation->instructions()) {
+      if (inst->shape.quantization)
+        return error(Code::EVRF002, inst->loc, to_string(inst->shape),
+                     fmt::format("{} in an HLO file", describe(*inst)));
+      if (inst->shape.is_array() && inst->shape.dtype == Dtype::F32R)
+        return error(Code::EVRF002, inst->loc, "f32r", fmt::format("{} in an HLO file", describe(*inst)));
+    }
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<std::string> write_hlo_proto(const Module& module) {
+  NCC_TRY(check_writable(module));
+  if (constant_bytes(module) > INT_MAX)
+    return error(Code::EVRF003, "constants of more than 2 GiB do not fit an HLO file");
+  wire::HloModuleProto proto;
+  proto.set_name(module.name());
+  proto.set_id(1);
+  std::unordered_map<const Computation*, int64_t> computations;
+  Ids ids;
+  const std::vector<Computation*> order = module.post_order();
+  for (const Computation* computation : order) {
+    computations.emplace(computation, static_cast<int64_t>(computations.size()) + 1);
+    for (const Instruction* inst : computation->post_order())
+      ids.emplace(inst, static_cast<int64_t>(ids.size()) + 1);
+  }
+  for (const Computation* computation : order) {
+    wire::HloComputationProto* out = proto.add_computations();
+    out->set_name(computation->name());
+    out->set_id(computations.at(computation));
+    out->set_root_id(ids.at(computation->root()));
+    out->set_is_fusion_computation(computation->is_fusion);
+    out->set_execution_thread(computation->execution_thread);
+    std::vector<Shape> parameters;
+    for (const Instruction* parameter : computation->parameters()) parameters.push_back(parameter->shape);
+    write_program_shape(parameters, computation->root()->shape, out->mutable_program_shape());
+    for (const Instruction* inst : computation->post_order()) {
+      write_instruction(*inst, ids, computations, out->add_instructions());
+      if (module.is_scheduled)
+        (*proto.mutable_schedule()->mutable_sequences())[out->id()].add_instruction_ids(ids.at(inst));
+    }
+  }
+  proto.set_entry_computation_name(module.entry()->name());
+  proto.set_entry_computation_id(computations.at(module.entry()));
+  write_entry(module, &proto);
+  write_module_facts(module, &proto);
+  if (!module.unknown_fields.empty())
+    proto.GetReflection()->MutableUnknownFields(&proto)->ParseFromString(module.unknown_fields);
+  if (proto.ByteSizeLong() > INT_MAX)
+    return error(Code::EVRF003, "the module does not fit the 2 GiB of an HLO file");
+  // Maps are written in the order of their keys: the same module gives the same bytes.
+  std::string bytes;
+  google::protobuf::io::StringOutputStream stream(&bytes);
+  google::protobuf::io::CodedOutputStream out(&stream);
+  out.SetSerializationDeterministic(true);
+  proto.SerializeToCodedStream(&out);
+  out.Trim();
+  return bytes;
+}
+
+}  // namespace ncc::hlo
