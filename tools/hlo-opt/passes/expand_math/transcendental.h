@@ -12,5 +12,9 @@ Value sqrt(Value x);
 Value log(Value x);
 Value expm1(Value x);
 Value log1p(Value x);
+Value sin(Value x);
+Value cos(Value x);
+/// For x >= 0.
+Value arctan_of_magnitude(Value magnitude);
 
 }  // namespace ncc::hlo_opt::math_expansion

@@ -41,6 +41,18 @@ const Unary kUnary[] = {
     {"tanh", ScalarFunction::Tanh, [](double x) { return std::tanh(x); }, 1},
     {"logistic", ScalarFunction::Logistic, [](double x) { return 1 / (1 + std::exp(-x)); }, 1},
     {"erf", ScalarFunction::Erf, [](double x) { return std::erf(x); }, 1},
+    {"sine", ScalarFunction::Sine, [](double x) { return std::sin(x); }, 4},
+    {"cosine", ScalarFunction::Cosine, [](double x) { return std::cos(x); }, 4},
+    {"tan", ScalarFunction::Tan, [](double x) { return std::tan(x); }, 6},
+    {"atan", ScalarFunction::Atan, [](double x) { return std::atan(x); }, 2},
+    {"asin", ScalarFunction::Asin, [](double x) { return std::asin(x); }, 4},
+    {"acos", ScalarFunction::Acos, [](double x) { return std::acos(x); }, 4},
+    {"sinh", ScalarFunction::Sinh, [](double x) { return std::sinh(x); }, 5},
+    {"cosh", ScalarFunction::Cosh, [](double x) { return std::cosh(x); }, 4},
+    {"asinh", ScalarFunction::Asinh, [](double x) { return std::asinh(x); }, 4},
+    {"acosh", ScalarFunction::Acosh, [](double x) { return std::acosh(x); }, 4},
+    {"atanh", ScalarFunction::Atanh, [](double x) { return std::atanh(x); }, 4},
+    {"cbrt", ScalarFunction::Cbrt, [](double x) { return std::cbrt(x); }, 2},
 };
 
 TEST_CASE("unary float functions match libm on every type", "[expand_math]") {
@@ -76,6 +88,7 @@ const Binary kBinary[] = {
     {"maximum", ScalarFunction::Maximum, larger, 0},
     {"minimum", ScalarFunction::Minimum, smaller, 0},
     {"remainder", ScalarFunction::Remainder, [](double a, double b) { return std::fmod(a, b); }, 0},
+    {"atan2", ScalarFunction::Atan2, [](double a, double b) { return std::atan2(a, b); }, 3},
     {"power", ScalarFunction::Power, [](double a, double b) { return std::pow(a, b); }, 1},
 };
 
