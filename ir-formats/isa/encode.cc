@@ -48,6 +48,11 @@ class Packer {
   Status put_variable(const Field& field, const Access& access);
   Status put_queue(const Field& field);
   Status put_branch(const Field& field);
+  Status put_pe(const Field& field);
+  Status put_types(const Field& field);
+  Status put_operation(const Field& field);
+  Status put_values(const Field& field);
+  Status put_control(const Field& field);
 
   const Scalar& scalar(int index) const {
     return index == 0 ? inst_.scalar0 : index == 1 ? inst_.scalar1 : inst_.scalar2;
@@ -329,84 +334,88 @@ Status Packer::put_branch(const Field& field) {
   return Status::ok();
 }
 
-Status Packer::put(const Field& field) {
+Status Packer::put_control(const Field& field) {
   const MachineInst& x = inst_;
   switch (field.role) {
-    case Role::Fixed:
-      u8(field, field.fixed_value);
+    case Role::RangeFirst:
+    case Role::RangeLast:
+      if (x.range_first > x.range_last)
+        return bad(field, "{}..{} is empty", int{x.range_first}, int{x.range_last});
+      return put_u8(field, field.role == Role::RangeFirst ? x.range_first : x.range_last, 0, kSemaphores - 1);
+    case Role::Compare:
+    case Role::CompareDtype:
+    case Role::Target:
+      return put_branch(field);
+    case Role::OperandKind:
+      u8(field, x.register_operand ? 0 : 1);
       return Status::ok();
-    case Role::Events:
-      return put_events(field);
-    case Role::Wait0:
-    case Role::Wait1Update:
-      return put_wait_update(field);
-    case Role::In0:
-      return put_access(field, x.in0);
-    case Role::In1:
-      return put_access(field, x.in1);
-    case Role::Out:
-      return put_access(field, x.out);
-    case Role::Lanes:
-      return put_lanes(field);
-    case Role::InLanes:
-      return put_u8(field, x.in0.num_partitions, 1, kNumPartitions);
-    case Role::OutLanes:
-      return put_u8(field, x.out.num_partitions, 1, kNumPartitions);
-    case Role::Columns:
-      return put_u8(field, x.in0.elements_per_partition(), 1, kNumPartitions);
-    case Role::PeDtype:
-    case Role::PeMode:
-      return put_pe_dtype(field);
-    case Role::PerfMode:
-      return put_enum(field, wire(x.perf_mode), name(x.perf_mode));
-    case Role::RowGroup:
-      u8(field, quadrant_group(x.in0.start_partition, x.in0.num_partitions));
+    case Role::RegLeft:
+      return put_register(field, x.reg_left);
+    case Role::RegRight:
+      return put_register(field, x.reg_right);
+    case Role::RegDst:
+      return put_register(field, x.reg_dst);
+    case Role::Immediate:
+      u32(field, static_cast<uint32_t>(x.immediate));
       return Status::ok();
-    case Role::ColumnGroup: {
-      const bool whole = x.is_transpose || x.in0.dtype == Dtype::F32R;
-      const bool loads = x.opcode == Opcode::Ldweights;
-      const auto extent = loads ? static_cast<int>(x.in0.elements_per_partition()) : x.out.num_partitions;
-      u8(field, whole ? 0xF : quadrant_group(loads ? 0 : x.out.start_partition, extent));
+    case Role::MemoryIn:
+      return put_variable(field, x.in0);
+    case Role::MemoryOut:
+      return put_variable(field, x.out);
+    case Role::QueueName:
+      return put_queue(field);
+    case Role::BlockId:
+      u32(field, x.dma_block);
       return Status::ok();
-    }
-    case Role::AccumulateFlags: {
-      constexpr uint8_t kLegal = 0b1011111;  // 0..4 and 6
-      if (x.accumulate_flags > 6 || !(kLegal >> x.accumulate_flags & 1))
-        return bad(field, "{} is not one of 0, 1, 2, 3, 4, 6", int{x.accumulate_flags});
-      u8(field, x.accumulate_flags);
+    default:
+      return bad(field, "the field has no rule");
+  }
+}
+
+Status Packer::put_values(const Field& field) {
+  const MachineInst& x = inst_;
+  switch (field.role) {
+    case Role::TableSet:
+      u8(field, x.table_set);
       return Status::ok();
-    }
-    case Role::ZeroRegion:
-      return put_u8(field, x.psum_zero_region, 0, 4);
-    case Role::DtIn0:
-    case Role::DtIn1:
-    case Role::DtOut:
-    case Role::DtPsum: {
-      const Access& access = field.role == Role::DtIn0 ? x.in0 : field.role == Role::DtIn1 ? x.in1 : x.out;
-      uint8_t tag = 0;
-      NCC_TRY(put_tag(field, access.dtype, tag));
-      u8(field, tag);
+    case Role::ElementCount:
+      if (field.layout == Layout::ReadAccumulator && x.out.elements_per_partition() != 1)
+        return bad(field, "{} elements per partition, expected one", x.out.elements_per_partition());
+      u32(field, static_cast<uint32_t>(x.out.elements_per_partition()));
       return Status::ok();
-    }
-    case Role::DtIn0In1:
-      return put_tags(field, x.in0.dtype, x.in1.dtype);
-    case Role::DtIn1In0:
-      return put_tags(field, x.in1.dtype, x.in0.dtype);
-    case Role::DtIn0Out:
-      return put_tags(field, x.in0.dtype, x.out.dtype);
-    case Role::DtIn0Scalars:
-    case Role::DtScalarPair:
-    case Role::DtScalar0:
-      return put_scalar_dtypes(field);
-    case Role::Source0:
-    case Role::Value0:
-      return put_scalar(field, 0);
-    case Role::Source1:
-    case Role::Value1:
-      return put_scalar(field, 1);
-    case Role::Source2:
-    case Role::Value2:
-      return put_scalar(field, 2);
+    case Role::FillBits:
+      if (x.scalar0.kind != Scalar::Kind::Immediate) return bad(field, "the fill value must be an immediate");
+      u32(field, x.scalar0.bits);
+      return Status::ok();
+    case Role::Pattern:
+      return put_pattern(field);
+    case Role::Base:
+      u32(field, static_cast<uint32_t>(x.base));
+      return Status::ok();
+    case Role::Multiplier:
+      if (field.kind == Kind::U32) {
+        u32(field, static_cast<uint32_t>(x.channel_multiplier));
+        return Status::ok();
+      }
+      if (x.channel_multiplier < INT16_MIN || x.channel_multiplier > INT16_MAX)
+        return bad(field, "{} does not fit 16 bits", x.channel_multiplier);
+      store_le(bytes_ + field.offset, static_cast<int16_t>(x.channel_multiplier));
+      return Status::ok();
+    case Role::LaneMask:
+      for (int lane = 0; lane < 32; ++lane) {
+        const uint8_t from = x.mask[lane];
+        if (from > 31 && from != 255) return bad(field, "source lane {} is not 0..31 or 255", int{from});
+        bytes_[field.offset + lane] = static_cast<std::byte>(from == 255 ? 0x20 | lane : from);
+      }
+      return Status::ok();
+    default:
+      return put_control(field);
+  }
+}
+
+Status Packer::put_operation(const Field& field) {
+  const MachineInst& x = inst_;
+  switch (field.role) {
     case Role::Function:
       return put_enum(field, wire(x.function) == 0xFF ? 0xFF : wire(x.function), name(x.function));
     case Role::Accumulate:
@@ -443,71 +452,109 @@ Status Packer::put(const Field& field) {
         u32(field, std::bit_cast<uint32_t>(1.0F / static_cast<float>(x.in0.num_partitions * free)));
       }
       return Status::ok();
-    case Role::TableSet:
-      u8(field, x.table_set);
-      return Status::ok();
-    case Role::ElementCount:
-      if (field.layout == Layout::ReadAccumulator && x.out.elements_per_partition() != 1)
-        return bad(field, "{} elements per partition, expected one", x.out.elements_per_partition());
-      u32(field, static_cast<uint32_t>(x.out.elements_per_partition()));
-      return Status::ok();
-    case Role::FillBits:
-      if (x.scalar0.kind != Scalar::Kind::Immediate) return bad(field, "the fill value must be an immediate");
-      u32(field, x.scalar0.bits);
-      return Status::ok();
-    case Role::Pattern:
-      return put_pattern(field);
-    case Role::Base:
-      u32(field, static_cast<uint32_t>(x.base));
-      return Status::ok();
-    case Role::Multiplier:
-      if (field.kind == Kind::U32) {
-        u32(field, static_cast<uint32_t>(x.channel_multiplier));
-        return Status::ok();
-      }
-      if (x.channel_multiplier < INT16_MIN || x.channel_multiplier > INT16_MAX)
-        return bad(field, "{} does not fit 16 bits", x.channel_multiplier);
-      store_le(bytes_ + field.offset, static_cast<int16_t>(x.channel_multiplier));
-      return Status::ok();
-    case Role::LaneMask:
-      for (int lane = 0; lane < 32; ++lane) {
-        const uint8_t from = x.mask[lane];
-        if (from > 31 && from != 255) return bad(field, "source lane {} is not 0..31 or 255", int{from});
-        bytes_[field.offset + lane] = static_cast<std::byte>(from == 255 ? 0x20 | lane : from);
-      }
-      return Status::ok();
-    case Role::RangeFirst:
-    case Role::RangeLast:
-      if (x.range_first > x.range_last)
-        return bad(field, "{}..{} is empty", int{x.range_first}, int{x.range_last});
-      return put_u8(field, field.role == Role::RangeFirst ? x.range_first : x.range_last, 0, kSemaphores - 1);
-    case Role::Compare:
-    case Role::CompareDtype:
-    case Role::Target:
-      return put_branch(field);
-    case Role::OperandKind:
-      u8(field, x.register_operand ? 0 : 1);
-      return Status::ok();
-    case Role::RegLeft:
-      return put_register(field, x.reg_left);
-    case Role::RegRight:
-      return put_register(field, x.reg_right);
-    case Role::RegDst:
-      return put_register(field, x.reg_dst);
-    case Role::Immediate:
-      u32(field, static_cast<uint32_t>(x.immediate));
-      return Status::ok();
-    case Role::MemoryIn:
-      return put_variable(field, x.in0);
-    case Role::MemoryOut:
-      return put_variable(field, x.out);
-    case Role::QueueName:
-      return put_queue(field);
-    case Role::BlockId:
-      u32(field, x.dma_block);
-      return Status::ok();
+    default:
+      return put_values(field);
   }
-  return bad(field, "the field has no rule");
+}
+
+Status Packer::put_types(const Field& field) {
+  const MachineInst& x = inst_;
+  switch (field.role) {
+    case Role::DtIn0:
+    case Role::DtIn1:
+    case Role::DtOut:
+    case Role::DtPsum: {
+      const Access& access = field.role == Role::DtIn0 ? x.in0 : field.role == Role::DtIn1 ? x.in1 : x.out;
+      uint8_t tag = 0;
+      NCC_TRY(put_tag(field, access.dtype, tag));
+      u8(field, tag);
+      return Status::ok();
+    }
+    case Role::DtIn0In1:
+      return put_tags(field, x.in0.dtype, x.in1.dtype);
+    case Role::DtIn1In0:
+      return put_tags(field, x.in1.dtype, x.in0.dtype);
+    case Role::DtIn0Out:
+      return put_tags(field, x.in0.dtype, x.out.dtype);
+    case Role::DtIn0Scalars:
+    case Role::DtScalarPair:
+    case Role::DtScalar0:
+      return put_scalar_dtypes(field);
+    case Role::Source0:
+    case Role::Value0:
+      return put_scalar(field, 0);
+    case Role::Source1:
+    case Role::Value1:
+      return put_scalar(field, 1);
+    case Role::Source2:
+    case Role::Value2:
+      return put_scalar(field, 2);
+    default:
+      return put_operation(field);
+  }
+}
+
+Status Packer::put_pe(const Field& field) {
+  const MachineInst& x = inst_;
+  switch (field.role) {
+    case Role::PerfMode:
+      return put_enum(field, wire(x.perf_mode), name(x.perf_mode));
+    case Role::RowGroup:
+      u8(field, quadrant_group(x.in0.start_partition, x.in0.num_partitions));
+      return Status::ok();
+    case Role::ColumnGroup: {
+      const bool whole = x.is_transpose || x.in0.dtype == Dtype::F32R;
+      const bool loads = x.opcode == Opcode::Ldweights;
+      const auto extent = loads ? static_cast<int>(x.in0.elements_per_partition()) : x.out.num_partitions;
+      u8(field, whole ? 0xF : quadrant_group(loads ? 0 : x.out.start_partition, extent));
+      return Status::ok();
+    }
+    case Role::AccumulateFlags: {
+      constexpr uint8_t kLegal = 0b1011111;  // 0..4 and 6
+      if (x.accumulate_flags > 6 || !(kLegal >> x.accumulate_flags & 1))
+        return bad(field, "{} is not one of 0, 1, 2, 3, 4, 6", int{x.accumulate_flags});
+      u8(field, x.accumulate_flags);
+      return Status::ok();
+    }
+    case Role::ZeroRegion:
+      return put_u8(field, x.psum_zero_region, 0, 4);
+    default:
+      return put_types(field);
+  }
+}
+
+// One case per role, in groups that hand on what is not theirs.
+Status Packer::put(const Field& field) {
+  const MachineInst& x = inst_;
+  switch (field.role) {
+    case Role::Fixed:
+      u8(field, field.fixed_value);
+      return Status::ok();
+    case Role::Events:
+      return put_events(field);
+    case Role::Wait0:
+    case Role::Wait1Update:
+      return put_wait_update(field);
+    case Role::In0:
+      return put_access(field, x.in0);
+    case Role::In1:
+      return put_access(field, x.in1);
+    case Role::Out:
+      return put_access(field, x.out);
+    case Role::Lanes:
+      return put_lanes(field);
+    case Role::InLanes:
+      return put_u8(field, x.in0.num_partitions, 1, kNumPartitions);
+    case Role::OutLanes:
+      return put_u8(field, x.out.num_partitions, 1, kNumPartitions);
+    case Role::Columns:
+      return put_u8(field, x.in0.elements_per_partition(), 1, kNumPartitions);
+    case Role::PeDtype:
+    case Role::PeMode:
+      return put_pe_dtype(field);
+    default:
+      return put_pe(field);
+  }
 }
 
 }  // namespace
