@@ -449,9 +449,12 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
   if (partition != kNone)
     for (size_t dim = 0; dim < operand.index.size(); ++dim)
       if (operand.index[dim]->coef(partition) != 0) wanted = static_cast<int>(dim);
-  const bool scoped = is_block_scoped(id);
+  // Produced in this very block (whether or not it also outlives it): only the block's own lanes exist yet.
+  bool local = false;
+  for (uint32_t producer : plan_.tensors[id].producers)
+    local = local || plan_.insts[producer].cluster == plan_.insts[i].cluster;
   const std::string key = fmt::format("transpose:{}:{}", id, wanted);
-  std::map<std::string, TileAccess>& cache = scoped ? cache_of(cluster_.block_level) : function_cache_;
+  std::map<std::string, TileAccess>& cache = local ? cache_of(cluster_.block_level) : function_cache_;
 
   Storage turned;
   turned.dtype = held.dtype;
@@ -468,8 +471,8 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
   int64_t elements = 1;
   if (from_dim >= 0) {
     turned.stride[from_dim] = 1;
-    elements = scoped ? cluster_.lanes : tensor.shape[from_dim];
-    if (scoped) turned.origin[from_dim] = context.mul(cluster_.block, from_split.lanes);
+    elements = local ? cluster_.lanes : tensor.shape[from_dim];
+    if (local) turned.origin[from_dim] = context.mul(cluster_.block, from_split.lanes);
   }
   for (size_t dim = tensor.shape.size(); dim-- > 0;) {
     if (static_cast<int>(dim) == wanted || static_cast<int>(dim) == from_dim) continue;
@@ -487,8 +490,8 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
     return storage_access(turned, i, operand, partition);
   }
 
-  const size_t level = scoped ? cluster_.block_level : cluster_.outer_level;
-  const size_t owner = scoped ? cluster_.block_level : 0;
+  const size_t level = local ? cluster_.block_level : cluster_.outer_level;
+  const size_t owner = local ? cluster_.block_level : 0;
   builder_.at_level(level, [&] {
     turned.tile =
         builder_.new_tile(tensor.name + ".t", Space::Sbuf, turned.dtype, turned.lanes, elements, owner);
@@ -512,7 +515,7 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
       from.dtype = held.dtype;
       from.lanes = from_lanes;
       from.offset = from_base;
-      if (!scoped) from.offset = context.add(from.offset, context.mul(from_block, held.block_stride));
+      from.offset = context.add(from.offset, context.mul(from_block, held.block_stride));
       if (wanted >= 0) {
         from.offset = context.add(from.offset, context.mul(to_block, to_split.lanes * held.stride[wanted]));
         from.stride[column] = held.stride[wanted];
@@ -523,7 +526,7 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
       to.lanes = to_lanes;
       to.offset = context.add(to_base, context.mul(to_block, turned.block_stride));
       if (from_dim >= 0) {
-        if (!scoped)
+        if (!local)
           to.offset =
               context.add(to.offset, context.mul(from_block, from_split.lanes * turned.stride[from_dim]));
         to.stride[row] = turned.stride[from_dim];
@@ -537,7 +540,7 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
       if (to_split.remainder > 0)
         block(from_block, from_lanes, builder_.constant(to_split.full_blocks), to_split.remainder);
     };
-    if (scoped) {
+    if (local) {
       to_blocks(cluster_.block, cluster_.lanes);
     } else {
       const affine::Ref from_block = builder_.open_loop("s", from_split.full_blocks);
