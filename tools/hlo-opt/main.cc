@@ -68,7 +68,7 @@ Status run(const Options& options) {
       return error(Code::EINT901, fmt::format("pass {}", pass->name), std::string(failure.what()));
     }
     if (options.print_after == pass->name || options.print_after == "all")
-      fmt::print("// after {}\n{}", pass->name, penguin::to_text(*c.module));
+      fmt::print("; after {}\n{}", pass->name, penguin::to_text(*c.module));
   }
   return write_outputs(c, options);
 }

@@ -1,6 +1,11 @@
 #include "tools/hlo-opt/pipeline.h"
 
 #include "tools/hlo-opt/emit_bir.h"
+#include "tools/hlo-opt/passes/cleanup/algebraic_identities.h"
+#include "tools/hlo-opt/passes/cleanup/common_subexpression_elim.h"
+#include "tools/hlo-opt/passes/cleanup/compose_accesses.h"
+#include "tools/hlo-opt/passes/cleanup/dead_code_elim.h"
+#include "tools/hlo-opt/passes/cleanup/fold.h"
 #include "tools/hlo-opt/passes/cluster.h"
 #include "tools/hlo-opt/passes/expand_math/expand_math.h"
 #include "tools/hlo-opt/passes/factor_axes.h"
@@ -14,6 +19,11 @@
 namespace ncc::hlo_opt {
 namespace {
 
+Status run_fold(Compilation& c) { return fold(*c.module); }
+Status run_algebraic_identities(Compilation& c) { return algebraic_identities(*c.module); }
+Status run_compose_accesses(Compilation& c) { return compose_accesses(*c.module); }
+Status run_common_subexpression_elim(Compilation& c) { return common_subexpression_elim(*c.module); }
+Status run_dead_code_elim(Compilation& c) { return dead_code_elim(*c.module); }
 Status run_recognise_activations(Compilation& c) { return recognise_activations(*c.module); }
 Status run_expand_math(Compilation& c) { return expand_math(*c.module, *c.arch); }
 Status run_legalize_ops(Compilation& c) { return legalize_ops(*c.module); }

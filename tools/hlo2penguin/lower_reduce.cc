@@ -44,8 +44,8 @@ Result<Value> Lowering::lower_reduce(const Instruction& inst) {
   if (data.num_elements() == 0) return Value(init.broadcast({}, inst.shape.dims));
   Emission out = emission(inst);
   out.function = *function;
-  if (inst.dimensions.empty()) {
-    out.operands = {init.broadcast({}, data.shape()), data};
+  if (inst.shape.num_elements() == data.num_elements()) {  // nothing to fold but the initial value
+    out.operands = {init.broadcast({}, inst.shape.dims), *data.reshape(inst.shape.dims)};
     return Value(emit_elementwise(std::move(out), inst.shape.dtype));
   }
   out.op = penguin::TensorOp::Reduce;

@@ -10,6 +10,11 @@
 #include "ir-formats/penguin/interpret.h"
 #include "ir-formats/penguin/io.h"
 #include "ir-formats/penguin/verify.h"
+#include "tools/hlo-opt/passes/cleanup/algebraic_identities.h"
+#include "tools/hlo-opt/passes/cleanup/common_subexpression_elim.h"
+#include "tools/hlo-opt/passes/cleanup/compose_accesses.h"
+#include "tools/hlo-opt/passes/cleanup/dead_code_elim.h"
+#include "tools/hlo-opt/passes/cleanup/fold.h"
 #include "tools/hlo2penguin/lower.h"
 
 namespace ncc {
@@ -54,7 +59,16 @@ Result<std::vector<Array>> read_inputs(const fs::path& folder) {
   }
 }
 
-std::string check(const fs::path& folder, const std::string& model_name, double& worst) {
+Status clean_up(penguin::Module& module) {
+  for (const auto pass : {hlo_opt::fold, hlo_opt::algebraic_identities, hlo_opt::compose_accesses,
+                          hlo_opt::common_subexpression_elim, hlo_opt::dead_code_elim}) {
+    NCC_TRY(pass(module));
+    NCC_TRY(penguin::verify(module));
+  }
+  return Status::ok();
+}
+
+std::string check(const fs::path& folder, const std::string& model_name, bool cleans, double& worst) {
   const auto run = [&]() -> Result<std::vector<Array>> {
     NCC_ASSIGN(const std::unique_ptr<hlo::Module> model, hlo::read_module((folder / model_name).string()));
     penguin::Module module;
@@ -62,6 +76,7 @@ std::string check(const fs::path& folder, const std::string& model_name, double&
     hlo2penguin::Lowering lowering(module, constants);
     NCC_TRY(lowering.run(*model));
     NCC_TRY(penguin::verify(module));
+    if (cleans) NCC_TRY(clean_up(module));
     const fs::path work = fs::temp_directory_path() / fmt::format("penguin_case.{}", ::getpid());
     fs::create_directories(work);
     NCC_TRY(constants.write((work / "constants.bin").string()));
@@ -98,7 +113,8 @@ int main(int argc, char** argv) {
       double worst = 0;
       std::string result;
       try {
-        result = ncc::check(argv[i], model, worst);
+        for (const bool cleans : {false, true})
+          if (result.empty()) result = ncc::check(argv[i], model, cleans, worst);
       } catch (const std::exception& failure) {
         result = failure.what();
       }
