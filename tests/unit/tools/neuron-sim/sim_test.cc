@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "common/metrics/hlo_metrics.h"
 #include "common/npy/array_folder.h"
 #include "tests/unit/ir-formats/isa/sample_program.h"
 #include "tools/neuron-sim/compare.h"
@@ -120,27 +119,6 @@ TEST_CASE("an expected array may be raw bits or a wider type", "[sim]") {
   Array actual = array_of<uint16_t>(Dtype::BF16, {0x3F80, 0x4000});
   CHECK(compare(actual, array_of<uint16_t>(Dtype::U16, {0x3F80, 0x4000}), {0, 0}).num_wrong == 0);
   CHECK(compare(actual, array_of<float>(Dtype::F32, {1.0F, 2.25F}), {0, 0}).num_wrong == 1);
-}
-
-TEST_CASE("the roofline is the slowest of matrix, vector and memory time", "[sim]") {
-  const ArchModel& arch = *find_arch("trn2");
-  HloMetrics metrics;
-  metrics.contraction_flops[Dtype::BF16] = 2LL * 4096 * 4096 * 4096;
-  metrics.parameter_bytes = 1000;
-  const double matrix_ns = 2.0 * 4096 * 4096 * 4096 / arch.peak_flops_16bit() * 1e9;
-  CHECK(*roofline_ns(metrics, arch) == Approx(matrix_ns));
-  metrics.contraction_flops = {{Dtype::F32, metrics.contraction_flops[Dtype::BF16]}};
-  CHECK(*roofline_ns(metrics, arch) == Approx(4 * matrix_ns));
-  metrics.contraction_flops.clear();
-  metrics.result_bytes = int64_t{23} * 16 * 1000;
-  metrics.parameter_bytes = 0;
-  CHECK(*roofline_ns(metrics, arch) == Approx(1000));
-  const Result<HloMetrics> back = read_hlo_metrics(write_hlo_metrics(metrics));
-  REQUIRE(back.is_ok());
-  CHECK(back->result_bytes == metrics.result_bytes);
-  metrics.unknown_trip_count = true;
-  CHECK_FALSE(roofline_ns(metrics, arch).has_value());
-  CHECK_FALSE(read_hlo_metrics("{}").is_ok());
 }
 
 TEST_CASE("the report has the agreed keys", "[sim]") {
