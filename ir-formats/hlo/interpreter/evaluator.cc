@@ -180,4 +180,10 @@ Result<Literal> interpret(const Module& module, std::span<const Literal> args,
   return evaluator.run(*module.entry(), std::move(checked));
 }
 
+Result<Literal> interpret(const Computation& computation, std::vector<Literal> args) {
+  const InterpretOptions options;
+  Evaluator evaluator(options);
+  return evaluator.run(computation, std::move(args));
+}
+
 }  // namespace ncc::hlo

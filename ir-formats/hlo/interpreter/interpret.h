@@ -5,6 +5,7 @@
 #pragma once
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "common/diag/status.h"
 #include "ir-formats/hlo/module.h"
@@ -21,5 +22,7 @@ struct InterpretOptions {
 /// failed run-time assertion of the program).
 Result<Literal> interpret(const Module& module, std::span<const Literal> args,
                           const InterpretOptions& options = {});
+/// Runs any computation of a module; argument errors are the caller's bugs.
+Result<Literal> interpret(const Computation& computation, std::vector<Literal> args);
 
 }  // namespace ncc::hlo

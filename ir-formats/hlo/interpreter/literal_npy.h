@@ -1,0 +1,28 @@
+// Literals as .npy files: the on-disk form of program inputs, outputs and goldens (bf16 and narrower floats
+// as raw bits).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir-formats/hlo/literal.h"
+
+namespace ncc::hlo {
+
+/// Reads an array that must have the given shape; types numpy lacks are taken from their raw bits. ERUN001
+/// with `number` when shape or element type differ.
+Result<Literal> read_literal(const std::string& path, const Shape& shape, int64_t number);
+/// Reads an array as it is, but for a raw-bit type named by `type` (of equal width).
+Result<Literal> read_literal(const std::string& path, Dtype type);
+/// An array literal; tokens and tuples cannot be written.
+Status write_literal(const std::string& path, const Literal& literal);
+
+/// "007.npy"
+std::string numbered_npy(int64_t number);
+/// Arrays and tokens of a possibly nested tuple, in order.
+void flatten(const Literal& literal, std::vector<Literal>& leaves);
+
+/// DIR/000.npy, 001.npy, … as the arguments of a program with these parameters; a tuple parameter takes one
+/// file per leaf. Errors of read_literal.
+Result<std::vector<Literal>> read_arguments(const std::string& dir, const std::vector<Shape>& parameters);
+
+}  // namespace ncc::hlo

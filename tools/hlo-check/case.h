@@ -1,0 +1,70 @@
+// What hlo-check runs and what it reports. A program is a module with inputs, plus the checks its source asks
+// for.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir-formats/hlo/module.h"
+
+namespace ncc::check {
+
+enum class Level : uint8_t { Golden, Penguin, Bir, Sim };
+std::optional<Level> level_from_name(std::string_view name);
+std::string_view name(Level level);
+
+/// How an element of a result must agree with its expected value.
+struct Rule {
+  enum class Kind : uint8_t {
+    Exact,     // equal by ==: -0 equals +0, NaN equals nothing
+    Ulp,       // distance in [min_ulp, max_ulp]; equal infinities and NaN pairs pass
+    Absolute,  // both NaN, or equal, or finite and |a - e| <= tolerance
+    Relative,  // both NaN, or equal, or finite and |a - e| <= atol + rtol * |e|
+  };
+  Kind kind = Kind::Exact;
+  int64_t min_ulp = 0, max_ulp = 0;
+  double tolerance = 0, rtol = 0;  // Absolute: tolerance; Relative: tolerance = atol
+};
+
+/// One comparison. `actual` and `expected_result` are leaves of the program's result.
+struct Check {
+  int64_t actual = 0;
+  std::optional<int64_t> expected_result;  // compared with another result
+  hlo::Literal expected;                   // else with this value
+  int64_t sample_stride = 0;               // > 0: `expected` holds every stride-th element of the flat result
+  Rule rule;
+  bool transcendental = false;  // an f32 transcendental op feeds the checked value
+};
+
+struct Program {
+  std::string label;        // distinguishes the modules of a split file
+  std::string module_path;  // file that the compiler reads; empty: `module` is written to one
+  std::string inputs_dir;   // npy files on disk; empty: `inputs` are written to one
+  std::shared_ptr<hlo::Module> module;
+  std::vector<hlo::Literal> inputs;
+  std::vector<Check> checks;
+};
+
+enum class Verdict : uint8_t { Pass, Mismatch, Unsupported, Error, Crash, Timeout, Skipped };
+std::string_view name(Verdict verdict);
+
+struct Outcome {
+  Verdict verdict = Verdict::Pass;
+  std::string diagnostic;  // one line
+  double max_abs = 0, max_rel = 0;
+  double compile_s = 0, sim_s = 0, sim_ns = 0;
+};
+
+struct Settings {
+  Level level = Level::Golden;
+  std::string target = "trn2";
+  std::string optlevel;  // "" = the driver's default
+  std::string driver;    // path of neuron-driver
+  int jobs = 1;
+  double timeout_s = 0;
+  std::string tsv;
+  bool keep = false;
+};
+
+}  // namespace ncc::check

@@ -1,0 +1,109 @@
+// Format: the corpus README; DESIGN §12.
+#include "tools/hlo-check/corpus_case.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "common/files/files.h"
+#include "common/process/process.h"
+#include "ir-formats/hlo/interpreter/literal_npy.h"
+#include "ir-formats/hlo/read.h"
+
+namespace ncc::check {
+namespace {
+
+namespace fs = std::filesystem;
+using hlo::Literal;
+using hlo::Shape;
+
+Status bad_case(const std::string& dir, const std::string& why) {
+  return error(Code::EFIL003, dir, "a corpus case", why);
+}
+
+std::string model_path(const std::string& dir) {
+  for (const char* name : {"model.hlo.pb", "model.mlir", "model.hlo.txt"}) {
+    const std::string path = dir + "/" + name;
+    if (fs::exists(path)) return path;
+  }
+  return "";
+}
+
+// Runs materialize.py of the corpus with the first interpreter that has numpy.
+Status make_inputs(const std::string& dir, const std::string& out_root) {
+  std::string script;
+  const fs::path root = fs::absolute(dir).lexically_normal().parent_path();
+  for (const fs::path& candidate :
+       {root / "materialize.py", root.parent_path() / "corpus" / "materialize.py"}) {
+    if (fs::exists(candidate)) script = candidate.string();
+  }
+  if (script.empty()) return bad_case(dir, "inputs are not stored and materialize.py is not beside it");
+  process::SignalGate gate;
+  std::string last_line = "no python3 with numpy";
+  for (const char* python : {"/usr/bin/python3", "/usr/local/bin/python3"}) {
+    if (!fs::exists(python)) continue;
+    const process::Exit exit =
+        process::run({python, {script, dir, "--out", out_root}, "", 600}, gate,
+                     {[&](process::Stream, std::string_view line) { last_line = std::string(line); }, {}});
+    if (exit.ok()) return Status::ok();
+  }
+  return bad_case(dir, "cannot make its inputs: " + last_line);
+}
+
+Rule rule_from(const nlohmann::json& meta, Dtype type) {
+  if (!is_float(type) && !is_complex(type)) return {};
+  Rule rule{.kind = Rule::Kind::Relative};
+  rule.tolerance = meta.value("atol", 0.0);
+  rule.rtol = meta.value("rtol", 0.0);
+  return rule;
+}
+
+// Leaves of a result shape, tuples flattened.
+void leaf_shapes(const Shape& shape, std::vector<Shape>& leaves) {
+  if (!shape.is_tuple()) return leaves.push_back(shape);
+  for (const Shape& element : shape.elements) leaf_shapes(element, leaves);
+}
+
+Status load_checks(const std::string& dir, const nlohmann::json& meta, Program& program) {
+  std::vector<Shape> leaves;
+  leaf_shapes(program.module->entry()->root()->shape, leaves);
+  const int64_t stride = meta.value("sample_stride", int64_t{1});
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const int64_t number = static_cast<int64_t>(i);
+    const std::string full = dir + "/expected/" + hlo::numbered_npy(number);
+    const std::string sampled = dir + "/expected/" + fmt::format("{:03}.sample.npy", number);
+    Check check{.actual = number, .rule = rule_from(meta, leaves[i].dtype)};
+    const bool is_sample = !fs::exists(full) && fs::exists(sampled);
+    if (is_sample) check.sample_stride = stride;
+    NCC_ASSIGN(check.expected, hlo::read_literal(is_sample ? sampled : full, leaves[i].dtype));
+    program.checks.push_back(std::move(check));
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<Program> load_corpus_case(const std::string& dir, const std::string& scratch_dir) {
+  NCC_ASSIGN(const std::string text, read_file(dir + "/meta.json"));
+  const nlohmann::json meta = nlohmann::json::parse(text, nullptr, false);
+  if (!meta.is_object()) return bad_case(dir, "meta.json is not a JSON object");
+  Program program;
+  program.module_path = model_path(dir);
+  if (program.module_path.empty()) return bad_case(dir, "no model.hlo.pb, model.mlir or model.hlo.txt");
+  NCC_ASSIGN(std::unique_ptr<hlo::Module> module, hlo::read_module(program.module_path));
+  program.module = std::move(module);
+  if (meta.value("timing_only", false)) return program;
+  program.inputs_dir = dir + "/inputs";
+  std::vector<Shape> parameters;
+  for (const hlo::Instruction* parameter : program.module->entry()->parameters())
+    parameters.push_back(parameter->shape);
+  if (!fs::exists(program.inputs_dir) && !parameters.empty()) {
+    NCC_TRY(make_inputs(dir, scratch_dir));
+    program.inputs_dir = scratch_dir + "/" + meta.value("name", "") + "/inputs";
+  }
+  NCC_ASSIGN(program.inputs, hlo::read_arguments(program.inputs_dir, parameters));
+  NCC_TRY(load_checks(dir, meta, program));
+  return program;
+}
+
+}  // namespace ncc::check
