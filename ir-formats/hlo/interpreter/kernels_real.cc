@@ -74,8 +74,9 @@ NCC_DOUBLE_UNARY(Digamma, digamma(x))
 NCC_DOUBLE_UNARY(Lgamma, log_gamma(x))
 #undef NCC_DOUBLE_UNARY
 
-// cosh and sinh by CHLO's decomposition in the type itself, whose rounding of x + log(1/2) costs several ulps for large
-// x: published values contain that error, and it keeps cosh finite where exp(x) alone would overflow.
+// cosh and sinh by CHLO's decomposition in the type itself, whose rounding of x + log(1/2) costs several ulps
+// for large x: published values contain that error, and it keeps cosh finite where exp(x) alone would
+// overflow.
 template <class T>
 T exp_of(T x) {
   return static_cast<T>(std::exp(static_cast<double>(x)));

@@ -165,7 +165,8 @@ void fill_lanes(std::byte* out, std::span<const std::byte> element, int64_t n) {
 
 }  // namespace
 
-LaneProgram::Scratch::Scratch(const LaneProgram& program) : registers_(program.registers_.size(), nullptr) {
+LaneProgram::Scratch::Scratch(const LaneProgram& program)
+    : registers_(program.registers_.size(), nullptr), values_(program.registers_.size(), nullptr) {
   constexpr size_t kAlign = 64;
   size_t total = kAlign;
   const auto bytes_of = [](const Register& reg) {
@@ -185,7 +186,7 @@ LaneProgram::Scratch::Scratch(const LaneProgram& program) : registers_(program.r
 
 void LaneProgram::run(std::span<const void* const> in, std::span<void* const> out, int64_t n,
                       Scratch& scratch, uint64_t splat) const {
-  std::vector<const std::byte*> values(registers_.size());
+  std::vector<const std::byte*>& values = scratch.values_;
   for (size_t r = 0; r < registers_.size(); ++r) {
     const Register& reg = registers_[r];
     values[r] = scratch.registers_[r];
@@ -202,12 +203,12 @@ void LaneProgram::run(std::span<const void* const> in, std::span<void* const> ou
         values[r] =
             static_cast<const std::byte*>(in[static_cast<size_t>(reg.input)]) + offset * size_bytes(reg.type);
     }
-    run_chunk(scratch, values, out, offset, std::min(kChunk, n - offset));
+    run_chunk(scratch, out, offset, std::min(kChunk, n - offset));
   }
 }
 
-void LaneProgram::run_chunk(const Scratch& scratch, std::vector<const std::byte*>& values,
-                            std::span<void* const> out, int64_t offset, int64_t n) const {
+void LaneProgram::run_chunk(Scratch& scratch, std::span<void* const> out, int64_t offset, int64_t n) const {
+  std::vector<const std::byte*>& values = scratch.values_;
   for (size_t s = 0; s < steps_.size(); ++s) {
     const Step& step = steps_[s];
     Lanes lanes;

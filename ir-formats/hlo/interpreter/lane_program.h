@@ -30,7 +30,8 @@ class LaneProgram {
    private:
     friend class LaneProgram;
     std::unique_ptr<std::byte[]> storage_;
-    std::vector<std::byte*> registers_;  // temporaries and constants; null for inputs
+    std::vector<std::byte*> registers_;
+    std::vector<const std::byte*> values_;  // where each register's lanes are in the current call
   };
 
   /// Runs n lanes: in[i] and out[j] are arrays of n elements of the stated types. Bit i of `splat`: in[i] is
@@ -57,8 +58,7 @@ class LaneProgram {
   };
   class Builder;
 
-  void run_chunk(const Scratch& scratch, std::vector<const std::byte*>& values, std::span<void* const> out,
-                 int64_t offset, int64_t n) const;
+  void run_chunk(Scratch& scratch, std::span<void* const> out, int64_t offset, int64_t n) const;
 
   std::vector<Dtype> input_types_, output_types_;
   std::vector<Register> registers_;

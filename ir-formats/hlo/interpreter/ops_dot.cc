@@ -58,8 +58,8 @@ Side arrange(const Literal& operand, const std::vector<int64_t>& batch,
   return side;
 }
 
-// Small products of floats in k order, every step rounded to T: the published values of the conformance suite are made
-// this way, and where terms cancel no other order comes within their tolerance.
+// Small products of floats in k order, every step rounded to T: the published values of the conformance suite
+// are made this way, and where terms cancel no other order comes within their tolerance.
 template <class T>
 void ordered_product(const Product& p) {
   const T* a = static_cast<const T*>(p.a);
