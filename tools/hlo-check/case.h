@@ -17,7 +17,7 @@ std::string_view name(Level level);
 /// How an element of a result must agree with its expected value.
 struct Rule {
   enum class Kind : uint8_t {
-    Exact,     // equal by ==: -0 equals +0, NaN equals nothing
+    Exact,     // equal by == (-0 equals +0), or both NaN
     Ulp,       // distance in [min_ulp, max_ulp]; equal infinities and NaN pairs pass
     Absolute,  // both NaN, or equal, or finite and |a - e| <= tolerance
     Relative,  // both NaN, or equal, or finite and |a - e| <= atol + rtol * |e|

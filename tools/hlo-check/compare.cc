@@ -47,7 +47,7 @@ Parts parts_of(Dtype type) {
 bool passes_float(const Rule& rule, Dtype type, double a, double e) {
   switch (rule.kind) {
     case Rule::Kind::Exact:
-      return a == e;
+      return a == e || (std::isnan(a) && std::isnan(e));
     case Rule::Kind::Ulp: {
       const int64_t distance = ulp_distance(type, a, e);
       return distance >= rule.min_ulp && distance <= rule.max_ulp;

@@ -32,7 +32,9 @@ std::string model_path(const std::string& dir) {
 // Runs materialize.py of the corpus with the first interpreter that has numpy.
 Status make_inputs(const std::string& dir, const std::string& out_root) {
   std::string script;
-  const fs::path root = fs::absolute(dir).lexically_normal().parent_path();
+  fs::path folder = fs::absolute(dir).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();  // "case/"
+  const fs::path root = folder.parent_path();
   for (const fs::path& candidate :
        {root / "materialize.py", root.parent_path() / "corpus" / "materialize.py"}) {
     if (fs::exists(candidate)) script = candidate.string();
@@ -56,6 +58,16 @@ Rule rule_from(const nlohmann::json& meta, Dtype type) {
   rule.tolerance = meta.value("atol", 0.0);
   rule.rtol = meta.value("rtol", 0.0);
   return rule;
+}
+
+// True when a stored input is int64 and its parameter is not (numpy integers given to JAX without 64-bit types).
+bool has_wider_integers(const nlohmann::json& meta, const std::vector<Shape>& parameters) {
+  if (!meta.contains("inputs") || !meta["inputs"].is_array()) return false;
+  for (size_t i = 0; i < parameters.size() && i < meta["inputs"].size(); ++i) {
+    const nlohmann::json& input = meta["inputs"][i];
+    if (input.is_object() && input.value("dtype", "") == "int64" && parameters[i].dtype != Dtype::S64) return true;
+  }
+  return false;
 }
 
 // Leaves of a result shape, tuples flattened.
@@ -102,6 +114,8 @@ Result<Program> load_corpus_case(const std::string& dir, const std::string& scra
     program.inputs_dir = scratch_dir + "/" + meta.value("name", "") + "/inputs";
   }
   NCC_ASSIGN(program.inputs, hlo::read_arguments(program.inputs_dir, parameters));
+  // Files in another integer type than the parameter's are rewritten for the compiled program.
+  if (has_wider_integers(meta, parameters)) program.inputs_dir.clear();
   NCC_TRY(load_checks(dir, meta, program));
   return program;
 }

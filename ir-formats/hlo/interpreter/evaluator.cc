@@ -6,6 +6,7 @@
 
 #include "ir-formats/hlo/interpreter/ops.h"
 #include "ir-formats/hlo/interpreter/ops_elementwise.h"
+#include "ir-formats/hlo/interpreter/quantize.h"
 
 namespace ncc::hlo {
 namespace {
@@ -104,7 +105,7 @@ const Evaluator::Plan& Evaluator::plan(const Computation& computation) {
   const auto order = live_instructions(computation, all);
   std::unordered_map<const Instruction*, int> slots;
   for (const Instruction* inst : order) {
-    Node node{inst, eval_function(inst->opcode), {}, {}};
+    Node node{inst, computes_dequantized(*inst) ? eval_quantized : eval_function(inst->opcode), {}, {}};
     for (const Instruction* operand : inst->operands) node.operands.push_back(slots.at(operand));
     node.last_use.assign(node.operands.size(), false);
     slots[inst] = static_cast<int>(cached->nodes.size());

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "ir-formats/hlo/interpreter/quantize.h"
+
 namespace ncc::hlo {
 
 // Translates instructions to steps. A value is a list of registers: one, or one per tuple element.
@@ -43,6 +45,7 @@ class LaneProgram::Builder {
   }
 
   bool add_elementwise(const Instruction& inst, const std::vector<Value>& operands, Value& result) {
+    if (computes_dequantized(inst)) return false;
     const Binding binding = bind_kernel(inst);
     if (!binding.kernel || binding.arity != static_cast<int>(operands.size())) return false;
     Step step{binding.kernel, {-1, -1, -1}, -1, binding.p0, binding.p1};

@@ -19,6 +19,21 @@ Result<Literal> read_leaves(const std::string& dir, const Shape& shape, int64_t&
   return Literal::make_tuple(std::move(elements));
 }
 
+// Integers stored in another integer type, when every value fits.
+Result<Literal> same_integers(const Array& array, const Shape& shape, const std::string& path, int64_t number) {
+  Literal out = Literal::zeros(Shape::array(shape.dtype, shape.dims));
+  for (int64_t i = 0; i < array.num_elements(); ++i) {
+    const int64_t value = load_as_int64(array.dtype, array.bytes.data() + i * size_bytes(array.dtype));
+    std::byte* to = out.mutable_data() + i * size_bytes(shape.dtype);
+    store_from_int64(shape.dtype, to, value);
+    const bool sign_changes = (array.dtype == Dtype::U64) != (shape.dtype == Dtype::U64) && value < 0;
+    if (sign_changes || load_as_int64(shape.dtype, to) != value)
+      return error(Code::ERUN001, number,
+                   fmt::format("element {} of '{}' does not fit {}", i, path, info(shape.dtype).hlo));
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Literal> read_literal(const std::string& path, Dtype type) {
@@ -31,6 +46,9 @@ Result<Literal> read_literal(const std::string& path, Dtype type) {
 
 Result<Literal> read_literal(const std::string& path, const Shape& shape, int64_t number) {
   NCC_ASSIGN(const Array array, read_npy(path));
+  if (array.shape == shape.dims && array.dtype != shape.dtype && is_integer(array.dtype) &&
+      is_integer(shape.dtype))
+    return same_integers(array, shape, path, number);
   const bool raw_bits = info(shape.dtype).numpy == info(array.dtype).numpy;
   if (array.shape != shape.dims || !raw_bits)
     return error(Code::ERUN001, number,

@@ -47,8 +47,10 @@ Result<Literal> eval_bitcast(Evaluator&, const Instruction& inst, Operands& oper
 
 Result<Literal> eval_bitcast_convert(Evaluator&, const Instruction& inst, Operands& operands) {
   const Shape& from = operands[0].shape();
-  const int from_bits = info(from.dtype).bits, to_bits = info(inst.shape.dtype).bits;
-  if (size_bytes(from.dtype) * 8 == from_bits && size_bytes(inst.shape.dtype) * 8 == to_bits)
+  // A predicate is one bit here, whatever it takes in memory.
+  const auto bits_of = [](Dtype type) { return type == Dtype::Pred ? 1 : info(type).bits; };
+  const int from_bits = bits_of(from.dtype), to_bits = bits_of(inst.shape.dtype);
+  if (from_bits == to_bits || (from_bits >= 8 && to_bits >= 8))
     return reshaped(operands[0], Shape::array(inst.shape.dtype, inst.shape.dims));
   // Sub-byte types take a byte per element in memory: move the bits themselves, least significant part first.
   Literal out = Literal::zeros(Shape::array(inst.shape.dtype, inst.shape.dims));
