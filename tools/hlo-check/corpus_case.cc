@@ -60,12 +60,14 @@ Rule rule_from(const nlohmann::json& meta, Dtype type) {
   return rule;
 }
 
-// True when a stored input is int64 and its parameter is not (numpy integers given to JAX without 64-bit types).
+// True when a stored input is int64 and its parameter is not (numpy integers given to JAX without 64-bit
+// types).
 bool has_wider_integers(const nlohmann::json& meta, const std::vector<Shape>& parameters) {
   if (!meta.contains("inputs") || !meta["inputs"].is_array()) return false;
   for (size_t i = 0; i < parameters.size() && i < meta["inputs"].size(); ++i) {
     const nlohmann::json& input = meta["inputs"][i];
-    if (input.is_object() && input.value("dtype", "") == "int64" && parameters[i].dtype != Dtype::S64) return true;
+    if (input.is_object() && input.value("dtype", "") == "int64" && parameters[i].dtype != Dtype::S64)
+      return true;
   }
   return false;
 }

@@ -20,7 +20,8 @@ Result<Literal> read_leaves(const std::string& dir, const Shape& shape, int64_t&
 }
 
 // Integers stored in another integer type, when every value fits.
-Result<Literal> same_integers(const Array& array, const Shape& shape, const std::string& path, int64_t number) {
+Result<Literal> same_integers(const Array& array, const Shape& shape, const std::string& path,
+                              int64_t number) {
   Literal out = Literal::zeros(Shape::array(shape.dtype, shape.dims));
   for (int64_t i = 0; i < array.num_elements(); ++i) {
     const int64_t value = load_as_int64(array.dtype, array.bytes.data() + i * size_bytes(array.dtype));

@@ -8,9 +8,9 @@
 
 namespace ncc::hlo {
 
-/// Reads an array that must have the given shape; types numpy lacks are taken from their raw bits, integers may be
-/// stored in another integer type that holds the same values. ERUN001
-/// with `number` when shape or element type differ.
+/// Reads an array that must have the given shape; types numpy lacks are taken from their raw bits, integers
+/// may be stored in another integer type that holds the same values. ERUN001 with `number` when shape or
+/// element type differ.
 Result<Literal> read_literal(const std::string& path, const Shape& shape, int64_t number);
 /// Reads an array as it is, but for a raw-bit type named by `type` (of equal width).
 Result<Literal> read_literal(const std::string& path, Dtype type);

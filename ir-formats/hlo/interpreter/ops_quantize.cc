@@ -31,7 +31,8 @@ Literal dequantized(const Literal& stored, const Shape& shape) {
   const int64_t width = size_bytes(q.expressed);
   for (int64_t i = 0; i < out.num_elements(); ++i) {
     const size_t s = index.of(i);
-    const float real = static_cast<float>(stored.as_int64(i) - q.zero_points[s]) * static_cast<float>(q.scales[s]);
+    const float real =
+        static_cast<float>(stored.as_int64(i) - q.zero_points[s]) * static_cast<float>(q.scales[s]);
     store_from_double(q.expressed, out.mutable_data() + i * width, real);
   }
   return out;
@@ -49,15 +50,16 @@ Literal quantized(const Literal& real, const Shape& shape) {
     const double bounded = std::isnan(scaled) ? 0
                                               : std::clamp<double>(scaled, static_cast<double>(q.storage_min),
                                                                    static_cast<double>(q.storage_max));
-    store_from_int64(shape.dtype, out.mutable_data() + i * width, static_cast<int64_t>(std::nearbyint(bounded)));
+    store_from_int64(shape.dtype, out.mutable_data() + i * width,
+                     static_cast<int64_t>(std::nearbyint(bounded)));
   }
   return out;
 }
 
 bool computes_dequantized(const Instruction& inst) {
   const auto has_scale = [](const Shape& shape) { return shape.quantization != nullptr; };
-  if (!has_scale(inst.shape) &&
-      std::none_of(inst.operands.begin(), inst.operands.end(), [&](const Instruction* o) { return has_scale(o->shape); }))
+  if (!has_scale(inst.shape) && std::none_of(inst.operands.begin(), inst.operands.end(),
+                                             [&](const Instruction* o) { return has_scale(o->shape); }))
     return false;
   switch (inst.info().kind) {
     case OpKind::Unary:

@@ -5,8 +5,8 @@
 
 namespace ncc::hlo {
 
-/// True when an op on quantized operands or results means: dequantize, compute in the expressed type, quantize. Ops that
-/// only move or choose elements work on the stored values instead.
+/// True when an op on quantized operands or results means: dequantize, compute in the expressed type,
+/// quantize. Ops that only move or choose elements work on the stored values instead.
 bool computes_dequantized(const Instruction& inst);
 
 /// Such an op.
