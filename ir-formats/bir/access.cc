@@ -245,7 +245,8 @@ DramLayout dram_layout(const Function& fn) {
       const isa::VariableKind kind = set.kind == TensorKind::ExternalInput    ? isa::VariableKind::Input
                                      : set.kind == TensorKind::ExternalOutput ? isa::VariableKind::Output
                                                                               : isa::VariableKind::Const;
-      const int32_t variable = layout.of_set[s] = add(set.name, kind, bytes_per_partition(set), set.const_offset);
+      const int32_t variable = layout.of_set[s] =
+          add(set.name, kind, bytes_per_partition(set), set.const_offset);
       for (uint32_t location : set.locations) layout.of_location[location] = variable;
       continue;
     }

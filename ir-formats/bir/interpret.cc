@@ -200,7 +200,7 @@ class Interpreter {
       first = first && axis_values_[id] == axis.lower;
       last = last && axis_values_[id] + axis.step >= axis.upper;
     }
-    return static_cast<uint8_t>((first ? 1 : 0) | (last ? 2 : 0));
+    return static_cast<uint8_t>((first ? 1 : 4) | (last ? 2 : 0));
   }
 
   Status instruction(const Instruction& inst) {

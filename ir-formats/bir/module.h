@@ -131,8 +131,8 @@ struct Attributes {
   std::array<Dim, isa::kMaxFreeDims> pattern{};
   AluOp compare_op = AluOp::IsGe;
   float fill = 0.0f;
-  // Matmult: before unroll, START when all k_axes stand at their first iteration, STOP when all stand at
-  // their last (C3).
+  // Matmult: kAutoFlag before unroll means START when all k_axes stand at their first iteration, else
+  // ACCUMULATE, and STOP when all stand at their last (C3). Without START and ACCUMULATE a matmul overwrites.
   static constexpr uint8_t kAutoFlag = 8;
   uint8_t accumulation_flag =
       kAutoFlag;  // bit 0 START, bit 1 STOP, bit 2 ACCUMULATE; kAutoFlag = from k_axes

@@ -27,7 +27,8 @@ class Occupancy {
     for (int b = first_band; b < last_band; ++b) bands_[b].erase(low);
   }
   /// An occupied interval that meets [low, high), if any.
-  std::optional<std::pair<int64_t, int64_t>> conflict(int first_band, int last_band, int64_t low, int64_t high) const {
+  std::optional<std::pair<int64_t, int64_t>> conflict(int first_band, int last_band, int64_t low,
+                                                      int64_t high) const {
     for (int b = first_band; b < last_band; ++b) {
       auto it = bands_[b].lower_bound(high);
       if (it == bands_[b].begin()) continue;
@@ -61,14 +62,18 @@ class Placer {
     return round_up(std::max<int64_t>(item.size, 1), space_.granule);
   }
   int64_t align_up(int64_t at, int64_t size) const {
-    const int64_t granule = whole_banks_ ? space_.bank : size >= space_.alignment ? space_.alignment : space_.granule;
+    const int64_t granule = whole_banks_               ? space_.bank
+                            : size >= space_.alignment ? space_.alignment
+                                                       : space_.granule;
     at = round_up(at, granule);
     if (space_.bank == 0) return at;
     if (size > space_.bank) return round_up(at, space_.bank);
     return at % space_.bank + size > space_.bank ? round_up(at, space_.bank) : at;
   }
   int64_t align_down(int64_t at, int64_t size) const {
-    const int64_t granule = whole_banks_ ? space_.bank : size >= space_.alignment ? space_.alignment : space_.granule;
+    const int64_t granule = whole_banks_               ? space_.bank
+                            : size >= space_.alignment ? space_.alignment
+                                                       : space_.granule;
     at = at / granule * granule;
     if (space_.bank == 0) return at;
     if (size > space_.bank) return at / space_.bank * space_.bank;
@@ -76,7 +81,8 @@ class Placer {
   }
 
   /// Lowest legal address in [from, to) free in the bands, -1 when none.
-  int64_t find_up(const Occupancy& occupied, int first, int last, int64_t size, int64_t from, int64_t to) const {
+  int64_t find_up(const Occupancy& occupied, int first, int last, int64_t size, int64_t from,
+                  int64_t to) const {
     int64_t at = align_up(from, size);
     while (at + size <= to) {
       const auto conflict = occupied.conflict(first, last, at, at + size);
@@ -107,7 +113,8 @@ int last_band(const Lifetime& item, int32_t base, const Space& space) {
   return (base + item.partitions + kBandRows - 1) / kBandRows;
 }
 
-std::optional<size_t> sweep(std::vector<Lifetime>& items, const Space& space, Strategy strategy, int64_t positions) {
+std::optional<size_t> sweep(std::vector<Lifetime>& items, const Space& space, Strategy strategy,
+                            int64_t positions) {
   const Placer placer(space, strategy);
   const int64_t long_from = std::max(kLongPositions, positions / kLongShare);
   Occupancy occupied;
@@ -133,7 +140,8 @@ std::optional<size_t> sweep(std::vector<Lifetime>& items, const Space& space, St
       int64_t at = -1;
       if (rotates) {
         at = placer.find_up(occupied, first, last, size, cursor, space.capacity);
-        if (at < 0) at = placer.find_up(occupied, first, last, size, 0, std::min(space.capacity, cursor + size));
+        if (at < 0)
+          at = placer.find_up(occupied, first, last, size, 0, std::min(space.capacity, cursor + size));
       } else if (strategy == Strategy::Rotate) {
         at = placer.find_down(occupied, first, last, size);
       } else {
@@ -158,7 +166,8 @@ std::optional<size_t> largest_first(std::vector<Lifetime>& items, const Space& s
   const Placer placer(space, Strategy::Largest);
   std::vector<size_t> order(items.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return items[a].size > items[b].size; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return items[a].size > items[b].size; });
   std::vector<size_t> placed;
   for (size_t i : order) {
     Lifetime& item = items[i];
@@ -206,7 +215,8 @@ std::vector<Lifetime> lifetimes(const bir::Function& fn, bir::Memory memory) {
     int64_t& item = item_of[op.location];
     if (item < 0) {
       item = static_cast<int64_t>(items.size());
-      items.push_back({op.location, position, position, l.bytes_per_partition, l.partitions, l.base_alignment, 0, 0});
+      items.push_back(
+          {op.location, position, position, l.bytes_per_partition, l.partitions, l.base_alignment, 0, 0});
     }
     items[static_cast<size_t>(item)].end = position;
   };
@@ -218,8 +228,10 @@ std::vector<Lifetime> lifetimes(const bir::Function& fn, bir::Memory memory) {
   return items;
 }
 
-std::optional<size_t> place(std::vector<Lifetime>& items, const Space& space, Strategy strategy, int64_t positions) {
-  return strategy == Strategy::Largest ? largest_first(items, space) : sweep(items, space, strategy, positions);
+std::optional<size_t> place(std::vector<Lifetime>& items, const Space& space, Strategy strategy,
+                            int64_t positions) {
+  return strategy == Strategy::Largest ? largest_first(items, space)
+                                       : sweep(items, space, strategy, positions);
 }
 
 int64_t peak_bytes(const std::vector<Lifetime>& items) {

@@ -1,6 +1,6 @@
-// Vector clocks over completion streams: what is known to be complete when an instruction issues. An engine's knowledge only
-// grows; the completion of an instruction proves all that its engine knew when it issued, and all before it in its own stream.
-// Source: DESIGN section 14 M4, M5.
+// Vector clocks over completion streams: what is known to be complete when an instruction issues. An engine's
+// knowledge only grows; the completion of an instruction proves all that its engine knew when it issued, and
+// all before it in its own stream. Source: DESIGN section 14 M4, M5.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,8 +13,8 @@ class Clocks {
  public:
   Clocks(const bir::Module& module, const bir::Function& fn);
 
-  /// Whether `earlier` is complete whenever `later` (the next to issue on its engine) runs. Two computes of one engine are:
-  /// they execute in order. Two transfers of one queue are: a ring moves them in order.
+  /// Whether `earlier` is complete whenever `later` (the next to issue on its engine) runs. Two computes of
+  /// one engine are: they execute in order. Two transfers of one queue are: a ring moves them in order.
   bool is_ordered(uint32_t earlier, uint32_t later) const;
   /// `later`'s engine has waited for the completion of `earlier`.
   void wait_for(uint32_t earlier, uint32_t later);

@@ -1,7 +1,7 @@
-// Edges between the instructions of a flat block from the physical bytes they touch, through one interval map per memory.
-// Each edge goes to the nearest earlier conflicting access; what lies further back is implied. One edge per pair, with the
-// strongest kind. Near-linear: O((accesses + edges) log n).
-// Source: spec/walrus.md §4.1-§4.4; DESIGN §7.
+// Edges between the instructions of a flat block from the physical bytes they touch, through one interval map
+// per memory. Each edge goes to the nearest earlier conflicting access; what lies further back is implied.
+// One edge per pair, with the strongest kind. Near-linear: O((accesses + edges) log n). Source:
+// spec/walrus.md §4.1-§4.4; DESIGN §7.
 #pragma once
 #include "ir-formats/bir/module.h"
 

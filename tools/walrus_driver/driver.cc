@@ -25,7 +25,8 @@ bool is_listed(const std::string& list, std::string_view name) {
 std::string metrics_json(const PassContext& ctx, const std::vector<PassRecord>& records) {
   nlohmann::json out;
   for (const auto& [name, value] : ctx.metrics) out["backend"][name] = value;
-  out["nc_latency_ns"] = ctx.metrics.contains("PostSchedEstLatency") ? ctx.metrics.at("PostSchedEstLatency") : 0;
+  out["nc_latency_ns"] =
+      ctx.metrics.contains("PostSchedEstLatency") ? ctx.metrics.at("PostSchedEstLatency") : 0;
   for (const PassRecord& record : records)
     out["passes"].push_back(
         {{"name", record.name}, {"wall_us", record.wall_us}, {"instructions", record.instructions}});
@@ -41,8 +42,8 @@ Result<std::string> chosen_passes(const Options& options) {
   return list;
 }
 
-Status write_outputs(const bir::Module& module, const PassContext& ctx, const std::vector<PassRecord>& records,
-                     const Options& options) {
+Status write_outputs(const bir::Module& module, const PassContext& ctx,
+                     const std::vector<PassRecord>& records, const Options& options) {
   NCC_TRY(write_file(options.output_dir + "/metrics.json", metrics_json(ctx, records)));
   bool generated = false;
   for (const PassRecord& record : records) generated = generated || record.name == "codegen";
@@ -70,12 +71,14 @@ Status run(const Options& options) {
   const ArchModel* arch = find_arch(target);
   if (!arch) return error(Code::EARG001, fmt::format("unknown target '{}'", target));
   if (find_arch(module.arch) != arch)
-    return error(Code::EARG001, fmt::format("the module is for '{}', the target is '{}'", module.arch, target));
+    return error(Code::EARG001,
+                 fmt::format("the module is for '{}', the target is '{}'", module.arch, target));
   PassContext ctx{*arch, options.max_instructions, {}, {}};
   std::vector<PassRecord> records;
   NCC_TRY(run_pipeline(pipeline, module, ctx, records, [&](const PassInfo& row, const bir::Module& now) {
     if (!is_listed(options.print_after, row.name)) return Status::ok();
-    return bir::write_module(now, fmt::format("{}/bir.{:02}.{}.json", options.output_dir, records.size(), row.name));
+    return bir::write_module(
+        now, fmt::format("{}/bir.{:02}.{}.json", options.output_dir, records.size(), row.name));
   }));
   return write_outputs(module, ctx, records, options);
 }

@@ -8,11 +8,11 @@
 namespace ncc::walrus {
 
 struct Options {
-  std::string input;         // bir.pb or bir.json
-  std::string output_dir;    // PE.bin …, <Engine>.json, def.json, metrics.json, walrus_bir.out.pb
-  std::string target;        // empty = the module's architecture
-  std::string passes;        // comma separated; empty = default
-  std::string print_after;   // pass names, comma separated, or "all": <output_dir>/bir.<nn>.<pass>.json
+  std::string input;        // bir.pb or bir.json
+  std::string output_dir;   // PE.bin …, <Engine>.json, def.json, metrics.json, walrus_bir.out.pb
+  std::string target;       // empty = the module's architecture
+  std::string passes;       // comma separated; empty = default
+  std::string print_after;  // pass names, comma separated, or "all": <output_dir>/bir.<nn>.<pass>.json
   bool list_passes = false;
   bool dry_run = false;
   int64_t max_instructions = 25'000'000;

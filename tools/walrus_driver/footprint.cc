@@ -67,7 +67,8 @@ void append_spans(const bir::Function& fn, const bir::Operand& op, bool write, b
       if (skip_read_only && !write &&
           (set.kind == bir::TensorKind::ExternalInput || set.kind == bir::TensorKind::Const))
         return;
-      span.area = set.kind == bir::TensorKind::Internal ? kScratchArea : 3 + static_cast<int32_t>(location.set);
+      span.area =
+          set.kind == bir::TensorKind::Internal ? kScratchArea : 3 + static_cast<int32_t>(location.set);
       if (set.kind == bir::TensorKind::Internal) start += location.address;
       break;
     case Memory::Sbuf:

@@ -1,6 +1,7 @@
-// Which accesses last touched which bytes: an ordered map of disjoint byte intervals, each with its current writers and the
-// readers since. Rows (partitions) are kept per entry, so that neighbours in one byte range stay apart.
-// An access costs O(log n + intervals it covers); a covering write melts the intervals it covers into one.
+// Which accesses last touched which bytes: an ordered map of disjoint byte intervals, each with its current
+// writers and the readers since. Rows (partitions) are kept per entry, so that neighbours in one byte range
+// stay apart. An access costs O(log n + intervals it covers); a covering write melts the intervals it covers
+// into one.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -12,12 +13,13 @@ namespace ncc::walrus {
 class IntervalMap {
  public:
   struct Entry {
-    uint32_t access;         // the caller's number
-    int16_t first, last;     // rows, half open
-    uint16_t group = 0;      // readers of one group replace each other when compacting
+    uint32_t access;      // the caller's number
+    int16_t first, last;  // rows, half open
+    uint16_t group = 0;   // readers of one group replace each other when compacting
   };
 
-  /// With compaction a reader replaces earlier readers of its group whose rows it covers: right when a group completes in order.
+  /// With compaction a reader replaces earlier readers of its group whose rows it covers: right when a group
+  /// completes in order.
   explicit IntervalMap(bool compact_readers) : compact_(compact_readers) {}
 
   /// Calls conflict(entry access) for every writer of a common byte, then notes the read.
@@ -30,7 +32,8 @@ class IntervalMap {
         std::erase_if(node.readers, [&](const Entry& r) {
           return r.group == entry.group && r.first >= entry.first && r.last <= entry.last;
         });
-      if (node.readers.empty() || node.readers.back().access != entry.access || !same_rows(node.readers.back(), entry))
+      if (node.readers.empty() || node.readers.back().access != entry.access ||
+          !same_rows(node.readers.back(), entry))
         node.readers.push_back(entry);
     });
   }

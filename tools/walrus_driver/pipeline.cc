@@ -39,7 +39,8 @@ Status run_pipeline(const std::vector<const PassInfo*>& pipeline, bir::Module& m
     } catch (const InternalError& broken) {
       return error(Code::EINT901, "pass " + std::string(row->name), std::string(broken.what()));
     }
-    const auto wall = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
+    const auto wall =
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);
     records.push_back({std::string(row->name), wall.count(), std::ssize(module.main().block.instructions)});
     if (after) NCC_TRY(after(*row, module));
   }

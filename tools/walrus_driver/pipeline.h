@@ -11,7 +11,8 @@ namespace ncc::walrus {
 /// All passes in default order.
 std::vector<std::string> default_passes();
 
-/// From a comma-separated list; empty = the default. EARG003 naming an unknown pass and the nearest known one.
+/// From a comma-separated list; empty = the default. EARG003 naming an unknown pass and the nearest known
+/// one.
 Result<std::vector<const PassInfo*>> build_pipeline(const std::string& list);
 
 struct PassRecord {
@@ -20,8 +21,8 @@ struct PassRecord {
   int64_t instructions = 0;  // of main's block, afterwards
 };
 
-/// Runs the passes in order; `after` (may be empty) sees the module after each one. A broken invariant becomes EINT901 with the
-/// pass's name.
+/// Runs the passes in order; `after` (may be empty) sees the module after each one. A broken invariant
+/// becomes EINT901 with the pass's name.
 Status run_pipeline(const std::vector<const PassInfo*>& pipeline, bir::Module& module, PassContext& ctx,
                     std::vector<PassRecord>& records,
                     const std::function<Status(const PassInfo&, const bir::Module&)>& after = {});

@@ -32,18 +32,20 @@ struct Candidate {
 struct Pending {
   Ticks ready;
   uint32_t inst;
-  bool operator<(const Pending& other) const { return std::tie(ready, inst) > std::tie(other.ready, other.inst); }
+  bool operator<(const Pending& other) const {
+    return std::tie(ready, inst) > std::tie(other.ready, other.inst);
+  }
 };
 struct Lane {
-  std::priority_queue<Pending> pending;      // ready later than the lane is free
+  std::priority_queue<Pending> pending;  // ready later than the lane is free
   std::priority_queue<Candidate> available;
   std::priority_queue<Candidate> other_table;  // Activation only: tables that are not resident
 };
 
 class ListScheduler {
  public:
-  ListScheduler(const bir::Module& module, const bir::Function& fn, const ArchModel& arch, const ScheduleInput& input,
-                Priority priority)
+  ListScheduler(const bir::Module& module, const bir::Function& fn, const ArchModel& arch,
+                const ScheduleInput& input, Priority priority)
       : module_(module),
         list_(fn.block.instructions),
         arch_(arch),
@@ -127,7 +129,9 @@ class ListScheduler {
     return true;
   }
 
-  bool needs_switch(uint32_t i) const { return in_.table_sets[i] != 0 && (in_.table_sets[i] & resident_) == 0; }
+  bool needs_switch(uint32_t i) const {
+    return in_.table_sets[i] != 0 && (in_.table_sets[i] & resident_) == 0;
+  }
 
   uint32_t take(int lane, Ticks at) {
     Lane& l = lanes_[lane];
@@ -144,8 +148,9 @@ class ListScheduler {
     if (l.other_table.empty()) return pop(l.available);
     if (l.available.empty()) return pop(l.other_table);
     const uint32_t other = l.other_table.top().inst;
-    const bool urgent = l.other_table.top().rank < l.available.top().rank ||
-                        (l.other_table.top().rank == l.available.top().rank && other < l.available.top().inst);
+    const bool urgent =
+        l.other_table.top().rank < l.available.top().rank ||
+        (l.other_table.top().rank == l.available.top().rank && other < l.available.top().inst);
     return pop(urgent && at - ready_[other] > table_patience_ ? l.other_table : l.available);
   }
 

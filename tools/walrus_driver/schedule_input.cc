@@ -36,15 +36,20 @@ void link_successors(const bir::Function& fn, ScheduleInput& out) {
     for (const bir::Dependency& dep : list[i].dependencies) out.successors[next[dep.predecessor]++] = i;
 }
 
-/// Numbers equal stationary accesses that hold the same data: a write to the location in between starts a new number.
+/// Numbers equal stationary accesses that hold the same data: a write to the location in between starts a new
+/// number.
 class WeightNumbers {
  public:
   explicit WeightNumbers(const bir::Function& fn) : version_(fn.locations.size(), 0) {}
 
   uint32_t number(const bir::Instruction& inst) {
     const bir::Operand& w = inst.ins[1];
-    std::vector<int64_t> key = {w.location, version_[w.location], w.partition, w.offset,
-                                static_cast<int64_t>(w.dtype), static_cast<int64_t>(inst.attrs().perf_mode),
+    std::vector<int64_t> key = {w.location,
+                                version_[w.location],
+                                w.partition,
+                                w.offset,
+                                static_cast<int64_t>(w.dtype),
+                                static_cast<int64_t>(inst.attrs().perf_mode),
                                 inst.attrs().is_transpose};
     for (int i = 0; i < w.rank; ++i) {
       key.push_back(w.ap[i].step);

@@ -1,5 +1,6 @@
-// Which in-order sequence an instruction belongs to. Issue streams are the engines; completion streams are the engines (for
-// compute) and the DMA queues (for transfers): each completes in order and has one completion counter.
+// Which in-order sequence an instruction belongs to. Issue streams are the engines; completion streams are
+// the engines (for compute) and the DMA queues (for transfers): each completes in order and has one
+// completion counter.
 #pragma once
 #include "ir-formats/bir/module.h"
 
@@ -20,7 +21,8 @@ inline bool ordered_by_engine(const bir::Instruction& earlier, const bir::Instru
   return earlier.engine == later.engine && !bir::is_dma(earlier.opcode) && !bir::is_dma(later.opcode);
 }
 
-/// The completion counter of a stream: one per engine with a stream, then one per queue (DESIGN section 14 M4).
+/// The completion counter of a stream: one per engine with a stream, then one per queue (DESIGN section 14
+/// M4).
 inline int semaphore_of(int completion_stream) {
   if (completion_stream >= kFirstQueueStream)
     return static_cast<int>(isa::kStreamEngines.size()) + completion_stream - kFirstQueueStream;

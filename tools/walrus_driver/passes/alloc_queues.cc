@@ -1,7 +1,7 @@
-// alloc_queues gives the module its DMA queues, a few per role that occurs, and spreads the transfers of a role over them in
-// turn; post_sched chooses again when it knows the times. assign_trigger_engine says whose stream starts the transfers: SP,
-// which has nothing else to do, in the order that the scheduler found; a trigger that waits delays no compute.
-// Source: spec/walrus.md §5.4, §5.5; docs/decisions.md.
+// alloc_queues gives the module its DMA queues, a few per role that occurs, and spreads the transfers of a
+// role over them in turn; post_sched chooses again when it knows the times. assign_trigger_engine says whose
+// stream starts the transfers: SP, which has nothing else to do, in the order that the scheduler found; a
+// trigger that waits delays no compute. Source: spec/walrus.md §5.4, §5.5; docs/decisions.md.
 #include <array>
 
 #include "tools/walrus_driver/pass.h"
@@ -16,7 +16,8 @@ class AllocQueues final : public Pass {
  public:
   Status run(bir::Module& module, PassContext& ctx) override {
     std::array<int64_t, kRoles> transfers{};
-    for_each_dma(module, [&](const bir::Function& fn, bir::Instruction& inst) { ++transfers[queue_role(fn, inst)]; });
+    for_each_dma(module,
+                 [&](const bir::Function& fn, bir::Instruction& inst) { ++transfers[queue_role(fn, inst)]; });
     module.queues.clear();
     std::array<uint32_t, kRoles> first{}, count{}, next{};
     for (size_t role = 0; role < kRoles; ++role) {

@@ -1,8 +1,8 @@
-// Turns the edges that are left into waits and increments. Every engine and every queue has one counter that only grows:
-// an instruction somebody waits for adds one when it completes, a transfer adds a fixed number by itself; a consumer waits until
-// the counter has reached the producer's running count. Of several waits on one counter the highest stays.
-// Presumes dep_reduction. No edge may be added afterwards.
-// Source: spec/walrus.md §4.6, §4.7; DESIGN section 14 M4.
+// Turns the edges that are left into waits and increments. Every engine and every queue has one counter that
+// only grows: an instruction somebody waits for adds one when it completes, a transfer adds a fixed number by
+// itself; a consumer waits until the counter has reached the producer's running count. Of several waits on
+// one counter the highest stays. Presumes dep_reduction. No edge may be added afterwards. Source:
+// spec/walrus.md §4.6, §4.7; DESIGN section 14 M4.
 #include <algorithm>
 
 #include "tools/walrus_driver/pass.h"

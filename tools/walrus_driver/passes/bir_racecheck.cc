@@ -1,7 +1,7 @@
-// Proves that the semaphores order every pair of conflicting accesses. Reads waits and increments only, never the edges they
-// came from: a wait for a counter's value is translated back to the position that reaches it, vector clocks (clocks.h) give
-// what is known complete, and an interval map per memory finds for every access the earlier ones it meets. The first pair that
-// is not ordered stops the compile. Independent of timing.
+// Proves that the semaphores order every pair of conflicting accesses. Reads waits and increments only, never
+// the edges they came from: a wait for a counter's value is translated back to the position that reaches it,
+// vector clocks (clocks.h) give what is known complete, and an interval map per memory finds for every access
+// the earlier ones it meets. The first pair that is not ordered stops the compile. Independent of timing.
 // Presumes final order, addresses and waits. Source: spec/walrus.md §7.2; DESIGN section 14 M5.
 #include <unordered_map>
 
@@ -56,12 +56,17 @@ class RaceCheck final : public Pass {
         }
         if (racing != bir::kNone)
           return error(Code::EBIR004, location_of(module, inst), list[racing].name, inst.name,
-                       span.area == kSbufArea ? "SBUF" : span.area == kPsumArea ? "PSUM" : "DRAM", span.low);
+                       span.area == kSbufArea   ? "SBUF"
+                       : span.area == kPsumArea ? "PSUM"
+                                                : "DRAM",
+                       span.low);
       }
       clocks.issue(i);
-      for (const isa::Update& update : inst.updates) count(counters, update.semaphore, inst, clocks.position(i));
+      for (const isa::Update& update : inst.updates)
+        count(counters, update.semaphore, inst, clocks.position(i));
       if (bir::is_dma(inst.opcode))
-        count(counters, static_cast<uint8_t>(semaphore_of(completion_stream(inst))), inst, clocks.position(i));
+        count(counters, static_cast<uint8_t>(semaphore_of(completion_stream(inst))), inst,
+              clocks.position(i));
     }
     ctx.count("race_pairs_checked", pairs);
     return Status::ok();
@@ -73,8 +78,9 @@ class RaceCheck final : public Pass {
     counters[semaphore].position.push_back(position);
   }
 
-  static Status acquire(const bir::Module& module, const std::vector<Counter>& counters, const isa::Wait& wait,
-                        uint32_t i, const std::vector<bir::Instruction>& list, Clocks& clocks) {
+  static Status acquire(const bir::Module& module, const std::vector<Counter>& counters,
+                        const isa::Wait& wait, uint32_t i, const std::vector<bir::Instruction>& list,
+                        Clocks& clocks) {
     const Counter& counter = counters[wait.semaphore];
     const int32_t step = counter.stream >= kFirstQueueStream ? kTransferCount : 1;
     const int32_t increments = (wait.value + step - 1) / step;

@@ -1,8 +1,8 @@
-// Joins neighbouring transfers between DRAM and SBUF when the second continues the first in rows: the next partitions of the
-// same location with the same free pattern, and in DRAM the next steps of the outermost dim. Neighbours of one original
-// instruction only: nothing that lies between could conflict. Fewer, larger transfers cost fewer start latencies.
-// Presumes unroll.
-// Source: spec/walrus.md §1.3 (coalesce-dma-blocks); rule is ours: docs/decisions.md.
+// Joins neighbouring transfers between DRAM and SBUF when the second continues the first in rows: the next
+// partitions of the same location with the same free pattern, and in DRAM the next steps of the outermost
+// dim. Neighbours of one original instruction only: nothing that lies between could conflict. Fewer, larger
+// transfers cost fewer start latencies. Presumes unroll. Source: spec/walrus.md §1.3 (coalesce-dma-blocks);
+// rule is ours: docs/decisions.md.
 #include "tools/walrus_driver/pass.h"
 
 namespace ncc::walrus {
@@ -50,7 +50,8 @@ class Coalesce final : public Pass {
 
   /// The DRAM side's outermost dim counts the rows and goes on with the same step.
   static bool dram_continues(const bir::Operand& first, const bir::Operand& next) {
-    if (first.location != next.location || first.dtype != next.dtype || first.rank != next.rank || first.rank == 0)
+    if (first.location != next.location || first.dtype != next.dtype || first.rank != next.rank ||
+        first.rank == 0)
       return false;
     for (int i = 1; i < first.rank; ++i)
       if (!(first.ap[i] == next.ap[i])) return false;
@@ -60,7 +61,8 @@ class Coalesce final : public Pass {
   }
 
   static bool join(const bir::Function& fn, bir::Instruction& first, const bir::Instruction& next) {
-    if (!bir::is_dma(first.opcode) || first.opcode != next.opcode || first.source != next.source) return false;
+    if (!bir::is_dma(first.opcode) || first.opcode != next.opcode || first.source != next.source)
+      return false;
     if (first.attrs().dma_transpose || next.attrs().dma_transpose) return false;
     bir::Operand *src = &first.ins[0], *dst = &first.outs[0];
     for (const bir::Operand* op : {src, dst})

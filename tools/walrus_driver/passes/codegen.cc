@@ -1,8 +1,8 @@
-// Machine code: each BIR instruction becomes its machine instructions in its engine's stream; a transfer becomes a descriptor of
-// its queue and a trigger. A bundle carries one wait: further ones go on EventSemaphore bundles (two each) before it, the
-// increment on the instruction's last bundle. A Matmult whose stationary operand is the one loaded before it, unchanged since,
-// has no Ldweights.
-// Presumes final order, addresses, waits. Source: spec/isa.md §1.3; DESIGN section 14 M1, M3, M4; spec/walrus.md L40.
+// Machine code: each BIR instruction becomes its machine instructions in its engine's stream; a transfer
+// becomes a descriptor of its queue and a trigger. A bundle carries one wait: further ones go on
+// EventSemaphore bundles (two each) before it, the increment on the instruction's last bundle. A Matmult
+// whose stationary operand is the one loaded before it, unchanged since, has no Ldweights. Presumes final
+// order, addresses, waits. Source: spec/isa.md §1.3; DESIGN section 14 M1, M3, M4; spec/walrus.md L40.
 #include "ir-formats/bir/lower.h"
 #include "tools/walrus_driver/pass.h"
 #include "tools/walrus_driver/physical_map.h"
@@ -17,7 +17,8 @@ constexpr size_t kWaitsPerSemaphoreBundle = 2;
 
 class CodeGenerator {
  public:
-  CodeGenerator(const bir::Module& module, const bir::Function& fn, const ArchModel& arch, isa::Program& program)
+  CodeGenerator(const bir::Module& module, const bir::Function& fn, const ArchModel& arch,
+                isa::Program& program)
       : module_(module), fn_(fn), arch_(arch), program_(program), map_(fn, arch) {
     last_write_.assign(fn.locations.size(), -1);
   }
@@ -29,7 +30,9 @@ class CodeGenerator {
     program_.sources = module_.sources;
     for (size_t q = 0; q < module_.queues.size(); ++q) {
       const bir::Queue& queue = module_.queues[q];
-      program_.queues.push_back({queue.name, queue.type, queue.trigger,
+      program_.queues.push_back({queue.name,
+                                 queue.type,
+                                 queue.trigger,
                                  static_cast<uint8_t>(semaphore_of(kFirstQueueStream + static_cast<int>(q))),
                                  kTransferCount,
                                  {}});
@@ -73,7 +76,8 @@ class CodeGenerator {
     return Status::ok();
   }
 
-  /// The weights in the array are this instruction's: same access as the Matmult before, nothing written to it since.
+  /// The weights in the array are this instruction's: same access as the Matmult before, nothing written to
+  /// it since.
   bool keeps_weights(const bir::Instruction& inst) {
     const bir::Instruction* previous = previous_matmult_;
     const int64_t loaded = previous_position_;
@@ -81,8 +85,9 @@ class CodeGenerator {
     previous_position_ = position_;
     if (!previous) return false;
     const bir::Operand &a = previous->ins[1], &b = inst.ins[1];
-    return a.location == b.location && a.partition == b.partition && a.offset == b.offset && a.dtype == b.dtype &&
-           a.rank == b.rank && std::equal(a.ap.begin(), a.ap.begin() + a.rank, b.ap.begin()) &&
+    return a.location == b.location && a.partition == b.partition && a.offset == b.offset &&
+           a.dtype == b.dtype && a.rank == b.rank &&
+           std::equal(a.ap.begin(), a.ap.begin() + a.rank, b.ap.begin()) &&
            previous->attrs().perf_mode == inst.attrs().perf_mode &&
            previous->attrs().is_transpose == inst.attrs().is_transpose && last_write_[b.location] < loaded;
   }

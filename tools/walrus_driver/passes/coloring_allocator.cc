@@ -1,6 +1,6 @@
-// The three allocation passes: PSUM, SBUF, DRAM. Each runs the interval allocator (allocator.h) with the geometry of its memory
-// and writes addresses into the locations. Addresses of the memory are final afterwards.
-// Presumes unroll. Source: spec/walrus.md §2; DESIGN section 14 C4.
+// The three allocation passes: PSUM, SBUF, DRAM. Each runs the interval allocator (allocator.h) with the
+// geometry of its memory and writes addresses into the locations. Addresses of the memory are final
+// afterwards. Presumes unroll. Source: spec/walrus.md §2; DESIGN section 14 C4.
 #include <algorithm>
 
 #include "tools/walrus_driver/allocator.h"
@@ -12,7 +12,8 @@ namespace {
 using bir::Memory;
 
 constexpr int64_t kDramAlignment = 4096;
-// Scratch tensors rotate through this multiple of what is live at once, so that reuse rarely makes a store wait for a load.
+// Scratch tensors rotate through this multiple of what is live at once, so that reuse rarely makes a store
+// wait for a load.
 constexpr int64_t kDramRotation = 4;
 
 class Allocator final : public Pass {
@@ -49,19 +50,20 @@ class Allocator final : public Pass {
     if (items.empty()) return Status::ok();
     const Space space = geometry(items, ctx.arch);
     const int64_t positions = std::ssize(fn.block.instructions);
-    std::optional<size_t> failed = 0;
+    bool done = false;
+    size_t failed = 0;
     std::vector<Lifetime> placed;
     for (Strategy strategy : {Strategy::Rotate, Strategy::FirstFit, Strategy::Largest}) {
       placed = items;
       const std::optional<size_t> misfit = place(placed, space, strategy, positions);
-      if (!misfit) {
-        failed.reset();
+      done = !misfit.has_value();
+      if (done) {
         ctx.metrics[fmt::format("{}_strategy", prefix())] = static_cast<int64_t>(strategy);
         break;
       }
-      if (strategy != Strategy::Largest) failed = misfit;
+      if (strategy != Strategy::Largest) failed = *misfit;
     }
-    if (failed) return out_of_memory(module, fn, items[*failed], space);
+    if (!done) return out_of_memory(module, fn, items[failed], space);
     int64_t high = 0;
     for (const Lifetime& item : placed) {
       bir::MemoryLocation& l = fn.locations[item.location];
@@ -76,7 +78,8 @@ class Allocator final : public Pass {
     return Status::ok();
   }
 
-  Status out_of_memory(const bir::Module&, const bir::Function& fn, const Lifetime& item, const Space& space) const {
+  Status out_of_memory(const bir::Module&, const bir::Function& fn, const Lifetime& item,
+                       const Space& space) const {
     const bir::MemoryLocationSet& set = fn.sets[fn.locations[item.location].set];
     if (memory_ == Memory::Dram) return error(Code::EOOM002, set.loc, item.size, space.capacity);
     return error(Code::EOOM001, set.loc, set.name, memory_ == Memory::Sbuf ? "SBUF" : "PSUM", item.size,

@@ -1,6 +1,6 @@
-// Drops instructions whose results nothing reads: an instruction lives when it writes an output of the program, has an
-// effect besides its results, or writes a location that a living instruction reads. Whole locations, no order: conservative
-// and linear. Presumes unroll. Source: spec/walrus.md §6.
+// Drops instructions whose results nothing reads: an instruction lives when it writes an output of the
+// program, has an effect besides its results, or writes a location that a living instruction reads. Whole
+// locations, no order: conservative and linear. Presumes unroll. Source: spec/walrus.md §6.
 #include "tools/walrus_driver/pass.h"
 
 namespace ncc::walrus {

@@ -1,8 +1,9 @@
-// Drops edges that nothing needs: those inside one engine's program order, and those that other edges imply. One sweep keeps, per
-// issuing engine, how far it knows every completion stream to be done; an edge whose predecessor is known done is dropped, else
-// it stays and brings all that the predecessor's completion proves. Predecessors are visited latest first, so that one edge
-// makes many others unneeded. Linear in edges times streams.
-// Presumes the final order, queues and engines. Source: spec/walrus.md §4.5; DESIGN §7 (6), section 14 M4, M5.
+// Drops edges that nothing needs: those inside one engine's program order, and those that other edges imply.
+// One sweep keeps, per issuing engine, how far it knows every completion stream to be done; an edge whose
+// predecessor is known done is dropped, else it stays and brings all that the predecessor's completion
+// proves. Predecessors are visited latest first, so that one edge makes many others unneeded. Linear in edges
+// times streams. Presumes the final order, queues and engines. Source: spec/walrus.md §4.5; DESIGN §7 (6),
+// section 14 M4, M5.
 #include <algorithm>
 
 #include "tools/walrus_driver/clocks.h"

@@ -1,5 +1,5 @@
-// build_fdeps: flow edges. anti_dependency_analyzer: anti and output edges. dep_opt: all edges anew for the scheduled order.
-// Presume final addresses. Source: spec/walrus.md §4.2-§4.4.
+// build_fdeps: flow edges. anti_dependency_analyzer: anti and output edges. dep_opt: all edges anew for the
+// scheduled order. Presume final addresses. Source: spec/walrus.md §4.2-§4.4.
 #include "tools/walrus_driver/dependences.h"
 #include "tools/walrus_driver/pass.h"
 

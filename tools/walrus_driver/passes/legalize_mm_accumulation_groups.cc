@@ -1,6 +1,6 @@
-// Verifies the accumulation flags that hlo-opt and unroll gave: a group starts with START unless its result was written before,
-// ends with STOP, and while a group is open no other group writes its bytes. Changes nothing.
-// Presumes unroll. Source: DESIGN section 14 C3; spec/walrus.md §3.6.
+// Verifies the accumulation flags that hlo-opt and unroll gave: a group starts with START unless its result
+// was written before, ends with STOP, and while a group is open no other group writes its bytes. Changes
+// nothing. Presumes unroll. Source: DESIGN section 14 C3; spec/walrus.md §3.6.
 #include <unordered_map>
 
 #include "ir-formats/bir/lower.h"
@@ -61,12 +61,13 @@ class VerifyGroups final : public Pass {
         if (o.group == inst.attrs().group) {
           mine = &o;
         } else if (share_rows(o.latest->outs[0], out) && bytes(o.latest->outs[0]).overlaps(bytes(out))) {
-          return bir::illegal(module, inst,
-                              fmt::format("writes bytes on which '{}' has not ended its accumulation", o.latest->name));
+          return bir::illegal(
+              module, inst,
+              fmt::format("writes bytes on which '{}' has not ended its accumulation", o.latest->name));
         }
       }
       if (!mine) {
-        if (!(flag & 1) && !written[out.location])
+        if ((flag & 5) == 4 && !written[out.location])
           return bir::illegal(module, inst, "accumulates without a START or an earlier write");
         list.push_back({inst.attrs().group, &inst});
         mine = &list.back();
@@ -77,7 +78,8 @@ class VerifyGroups final : public Pass {
       if (flag & 2) list.erase(list.begin() + (mine - list.data()));
     }
     for (const auto& [location, list] : open)
-      if (!list.empty()) return bir::illegal(module, *list.front().latest, "its accumulation group has no STOP");
+      if (!list.empty())
+        return bir::illegal(module, *list.front().latest, "its accumulation group has no STOP");
     ctx.count("accumulation_groups", groups);
     return Status::ok();
   }

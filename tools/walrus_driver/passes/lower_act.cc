@@ -1,7 +1,8 @@
-// Inserts LoadActFuncSet before the activations that need another table set. The order is given, so the fewest switches come from
-// the longest runs: a run goes on while one set holds all its functions. A load stands directly before the activation that
-// needs it and carries no waits, so it runs while that activation still waits for its data.
-// Presumes the final order. Source: spec/walrus.md §4.8, spec/simulator-numerics.md §6.5.
+// Inserts LoadActFuncSet before the activations that need another table set. The order is given, so the
+// fewest switches come from the longest runs: a run goes on while one set holds all its functions. A load
+// stands directly before the activation that needs it and carries no waits, so it runs while that activation
+// still waits for its data. Presumes the final order. Source: spec/walrus.md §4.8, spec/simulator-numerics.md
+// §6.5.
 #include <bit>
 
 #include "tools/walrus_driver/pass.h"

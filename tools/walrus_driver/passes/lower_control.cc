@@ -1,6 +1,6 @@
-// The end of the program: SP waits until every queue has finished all its transfers, engines that computed drain, and every stream
-// ends with Exit. Counters are not reset: a program runs once from reset.
-// Presumes alloc_semaphores. Source: spec/walrus.md §4.8; docs/decisions.md.
+// The end of the program: SP waits until every queue has finished all its transfers, engines that computed
+// drain, and every stream ends with Exit. Counters are not reset: a program runs once from reset. Presumes
+// alloc_semaphores. Source: spec/walrus.md §4.8; docs/decisions.md.
 #include <array>
 
 #include "tools/walrus_driver/pass.h"
@@ -39,9 +39,9 @@ class LowerControl final : public Pass {
       bir::Instruction fence;
       for (size_t q = 0; q < total.size(); ++q)
         if (total[q] > 0)
-          fence.waits.push_back(
-              {isa::WaitMode::SemGeImm,
-               static_cast<uint8_t>(semaphore_of(kFirstQueueStream + static_cast<int>(q))), total[q]});
+          fence.waits.push_back({isa::WaitMode::SemGeImm,
+                                 static_cast<uint8_t>(semaphore_of(kFirstQueueStream + static_cast<int>(q))),
+                                 total[q]});
       if (!fence.waits.empty()) add("fence", Opcode::EventSemaphore, Engine::SP).waits = fence.waits;
       for (Engine engine : isa::kStreamEngines) {
         if (computes[static_cast<size_t>(engine)])

@@ -1,6 +1,6 @@
-// Splits each transfer whose pattern needs more than four dimensions on a side (the partition one included) into several:
-// after this pass one DMA instruction is one descriptor. Presumes unroll; positions only, no addresses.
-// Source: DESIGN section 14 M3; spec/walrus.md §5.6, §5.7.
+// Splits each transfer whose pattern needs more than four dimensions on a side (the partition one included)
+// into several: after this pass one DMA instruction is one descriptor. Presumes unroll; positions only, no
+// addresses. Source: DESIGN section 14 M3; spec/walrus.md §5.6, §5.7.
 #include "ir-formats/bir/lower.h"
 #include "tools/walrus_driver/pass.h"
 
@@ -10,8 +10,9 @@ namespace {
 bir::Origin relative_origin(const bir::Function& fn, const bir::Operand& op) {
   bir::Origin origin;
   const bir::Memory memory = fn.locations[op.location].memory;
-  origin.space = memory == bir::Memory::Dram ? isa::Space::Dram
-                                             : (memory == bir::Memory::Sbuf ? isa::Space::Sbuf : isa::Space::Psum);
+  origin.space = memory == bir::Memory::Dram
+                     ? isa::Space::Dram
+                     : (memory == bir::Memory::Sbuf ? isa::Space::Sbuf : isa::Space::Psum);
   return bir::at_start(origin, op, op.partition, op.offset);
 }
 
@@ -42,7 +43,8 @@ class LowerDma final : public Pass {
         }
         descriptors_.clear();
         if (!bir::make_descriptors(inst.ins[0], relative_origin(fn, inst.ins[0]), inst.outs[0],
-                                   relative_origin(fn, inst.outs[0]), inst.attrs().dma_transpose, 0, descriptors_))
+                                   relative_origin(fn, inst.outs[0]), inst.attrs().dma_transpose, 0,
+                                   descriptors_))
           return bir::illegal(module, inst, "its two patterns have no common factoring into descriptors");
         if (descriptors_.size() == 1) {
           inst.ins[0] = from_access(inst.ins[0], descriptors_[0].src);

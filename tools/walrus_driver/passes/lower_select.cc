@@ -1,7 +1,7 @@
-// Select -> TensorCopy of the false value, then CopyPredicated of the true one under the mask, on the same engine.
-// When the result shares its set with the mask or the true value the copy would destroy an operand that is still needed;
-// such a Select is refused, since only the producer knows a spare location.
-// Source: spec/walrus.md §4.8.
+// Select -> TensorCopy of the false value, then CopyPredicated of the true one under the mask, on the same
+// engine. When the result shares its set with the mask or the true value the copy would destroy an operand
+// that is still needed; such a Select is refused, since only the producer knows a spare location. Source:
+// spec/walrus.md §4.8.
 #include "ir-formats/bir/lower.h"
 #include "tools/walrus_driver/pass.h"
 

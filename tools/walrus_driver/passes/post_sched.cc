@@ -1,6 +1,7 @@
-// Reorders the flat block by the list scheduler (schedule.h): the new program order is the order of placement, queues are the ones
-// chosen there, scheduled_start and scheduled_end are ticks. Edges are cleared: dep_opt rebuilds them for the new order.
-// Presumes addresses, edges, queues and trigger engines. Source: spec/walrus.md §3.4.
+// Reorders the flat block by the list scheduler (schedule.h): the new program order is the order of
+// placement, queues are the ones chosen there, scheduled_start and scheduled_end are ticks. Edges are
+// cleared: dep_opt rebuilds them for the new order. Presumes addresses, edges, queues and trigger engines.
+// Source: spec/walrus.md §3.4.
 #include "tools/walrus_driver/pass.h"
 #include "tools/walrus_driver/schedule.h"
 

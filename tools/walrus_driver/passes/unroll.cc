@@ -1,8 +1,9 @@
-// All static loops become one flat block: per iteration the axis values are put into the accesses, sets that a loop owns get
-// a fresh location, and Matmult flags become constants (START when all k axes stand at their first iteration, STOP at their
-// last). A group gets a new number at each START. Linear in the instructions produced; more than the limit is refused before
-// anything is built. Instructions of one loop body keep sharing one source entry, named after the original instruction.
-// Source: spec/walrus.md §6 (unroll), DESIGN section 14 C3, C6.
+// All static loops become one flat block: per iteration the axis values are put into the accesses, sets that
+// a loop owns get a fresh location, and Matmult flags become constants (START when all k axes stand at their
+// first iteration, STOP at their last). A group gets a new number at each START. Linear in the instructions
+// produced; more than the limit is refused before anything is built. Instructions of one loop body keep
+// sharing one source entry, named after the original instruction. Source: spec/walrus.md §6 (unroll), DESIGN
+// section 14 C3, C6.
 #include <unordered_map>
 
 #include "ir-formats/bir/access.h"
@@ -105,7 +106,8 @@ class Unroller {
   uint32_t source_of(const bir::Instruction& inst) {
     const auto [it, fresh] = sources_.try_emplace(&inst, static_cast<uint32_t>(module_.sources.size()));
     if (fresh) {
-      isa::SourceInst source = inst.source < module_.sources.size() ? module_.sources[inst.source] : isa::SourceInst{};
+      isa::SourceInst source =
+          inst.source < module_.sources.size() ? module_.sources[inst.source] : isa::SourceInst{};
       source.name = inst.name;
       module_.sources.push_back(std::move(source));
     }
@@ -136,7 +138,7 @@ class Unroller {
         first = first && values_[id] == axis.lower;
         last = last && values_[id] + axis.step >= axis.upper;
       }
-      attrs.accumulation_flag = static_cast<uint8_t>((first ? 1 : 0) | (last ? 2 : 0));
+      attrs.accumulation_flag = static_cast<uint8_t>((first ? 1 : 4) | (last ? 2 : 0));
     }
     attrs.k_axes.clear();
     if (attrs.group == kNone) {
