@@ -1,6 +1,7 @@
 #include "ir-formats/hlo/compare.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir-formats/hlo/print_attributes.h"
 
@@ -114,7 +115,15 @@ class Comparison {
     };
     for (Instruction* parameter : computation.parameters()) visit(parameter);
     visit(computation.root());
-    for (const auto& inst : computation.instructions()) visit(inst.get());
+    // What is left ends in values that nobody uses: effects and dead code.
+    std::unordered_set<const Instruction*> used;
+    for (const auto& inst : computation.instructions()) {
+      used.insert(inst->operands.begin(), inst->operands.end());
+      used.insert(inst->control_predecessors.begin(), inst->control_predecessors.end());
+    }
+    for (const auto& inst : computation.instructions()) {
+      if (!used.count(inst.get())) visit(inst.get());
+    }
     return order;
   }
 

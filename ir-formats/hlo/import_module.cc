@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <unordered_set>
 
 #include "ir-formats/hlo/import.h"
@@ -277,16 +278,21 @@ Result<Computation*> Importer::import_region(OpContext& ctx, const Region& regio
   return computation;
 }
 
-// Names used in a region, or below it, that are defined outside, in order of first use.
+namespace {
+
+using ValueKey = std::pair<std::string_view, int64_t>;
+ValueKey key_of(const ValueRef& value) { return {value.name, value.index}; }
+
+}  // namespace
+
+// Values used in a region, or below it, that are defined outside, in order of first use.
 void Importer::free_values(const Region& region, std::vector<ValueRef>* free) {
   std::unordered_set<std::string_view> defined;
+  std::set<ValueKey> seen;
+  for (const ValueRef& value : *free) seen.insert(key_of(value));
   for (const BlockArg& arg : region.args) defined.insert(arg.name);
   const auto use = [&](const ValueRef& value) {
-    if (defined.count(value.name)) return;
-    const auto same = [&](const ValueRef& seen) {
-      return seen.name == value.name && seen.index == value.index;
-    };
-    if (std::none_of(free->begin(), free->end(), same)) free->push_back(value);
+    if (!defined.count(value.name) && seen.insert(key_of(value)).second) free->push_back(value);
   };
   for (const auto& op : region.ops) {
     for (const ValueRef& value : op->operands) use(value);
@@ -306,10 +312,6 @@ Result<std::vector<ValueRef>> Importer::threaded_captures(OpContext& ctx,
   std::vector<ValueRef> threaded, free;
   for (const Region* region : regions) free_values(*region, &free);
   for (const ValueRef& value : free) {
-    const auto same = [&](const ValueRef& seen) {
-      return seen.name == value.name && seen.index == value.index;
-    };
-    if (std::any_of(threaded.begin(), threaded.end(), same)) continue;
     NCC_ASSIGN(Instruction * inst, lookup(&ctx.scope, value));
     if (is_cheap_constant(inst)) continue;
     threaded.push_back(value);

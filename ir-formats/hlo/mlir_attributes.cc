@@ -356,15 +356,19 @@ Status Parser::parse_attr_value(Attr* attr) {
   return is('<') ? skip_balanced(attr, begin) : Status::ok();
 }
 
+// The text from `begin` to the current token, without the blanks and comments before it.
+std::string_view Parser::source_from(size_t begin) const {
+  std::string_view source = lexer_.text().substr(begin, token().begin - begin);
+  const size_t end = source.find_last_not_of(" \t\r\n");
+  return source.substr(0, end == std::string_view::npos ? 0 : end + 1);
+}
+
 Status Parser::parse_attr(Attr* attr) {
   NCC_TRY(enter());
   const size_t begin = token().begin;
   NCC_TRY(parse_attr_value(attr));
   leave();
-  // The lexer already stands on the next token: cut the blanks before it.
-  std::string_view source = lexer_.text().substr(begin, token().begin - begin);
-  while (!source.empty() && (source.back() == ' ' || source.back() == '\n')) source.remove_suffix(1);
-  attr->source = source;
+  attr->source = source_from(begin);
   return Status::ok();
 }
 

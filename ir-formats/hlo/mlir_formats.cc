@@ -111,7 +111,7 @@ Status Parser::parse_item_value(std::string_view op_name, std::string_view key, 
   } else {
     NCC_TRY(parse_attr(value));
   }
-  value->source = lexer_.text().substr(begin, token().begin - begin);
+  value->source = source_from(begin);
   typed_numbers_ = typed;
   (void)op_name;
   return Status::ok();
@@ -195,7 +195,7 @@ Status Parser::assign_types(Op* op, std::vector<Shape> types) {
 
 // : T | : T, U | : (T) -> U | : T, T -> U
 Status Parser::parse_types(Op* op) {
-  if (!accept(':')) return Status::ok();
+  if (!accept(':')) return op->results.empty() ? Status::ok() : fail("expected ':' and a type");
   if (is('(')) {
     Type type;
     NCC_TRY(parse_type_or_function(&type));

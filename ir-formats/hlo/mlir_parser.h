@@ -87,6 +87,7 @@ class Parser {
   Status parse_quantized(Shape* shape);
 
   // Attributes (mlir_attributes.cc, mlir_dense.cc).
+  std::string_view source_from(size_t begin) const;
   Status parse_attr(Attr* attr);
   Status parse_attr_value(Attr* attr);
   Status parse_dict(AttrDict* attrs);

@@ -133,9 +133,6 @@ bool leaf_from_text(TextScanner* scan, wire::OpSharding* s) {
           s->add_last_tile_dims(kind_from_name(word));
         } while (scan->accept(','));
         if (!scan->accept('}')) return false;
-      } else if (key == "metadata") {  // who asked for it: not kept
-        std::string_view ignored;
-        if (!scan->group(&ignored).is_ok()) return false;
       } else {
         return false;
       }

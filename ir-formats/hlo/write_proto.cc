@@ -34,7 +34,9 @@ void write_instruction(const Instruction& inst, const Ids& ids,
   write_location(inst.loc, proto);
   attributes_to_wire(inst, proto);
   if (carried) proto->set_custom_call_target(std::string(inst.info().mlir));
-  if (inst.literal.is_valid()) literal_to_wire(inst.literal, inst.shape, proto->mutable_literal());
+  if (inst.literal.is_valid())
+    literal_to_wire(inst.literal, inst.is(Opcode::Constant) ? inst.shape : inst.literal.shape(),
+                    proto->mutable_literal());
   proto->set_id(ids.at(&inst));
   for (const Instruction* operand : inst.operands) proto->add_operand_ids(ids.at(operand));
   for (const Instruction* before : inst.control_predecessors)

@@ -1,0 +1,211 @@
+// One small model in the three input forms, and what the readers make of each form's own ways.
+#include <google/protobuf/text_format.h>
+
+#include <catch2/catch.hpp>
+
+#include "ir-formats/hlo/compare.h"
+#include "ir-formats/hlo/hlo.pb.h"
+#include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/verify.h"
+#include "ir-formats/hlo/write.h"
+
+namespace ncc::hlo {
+namespace {
+
+constexpr std::string_view kMlir = R"(
+#here = loc("dense.py":7:3)
+module @tiny {
+  func.func public @main(%arg0: tensor<2x3xf32> loc("x"), %arg1: tensor<3x4xf32> loc("w"), %arg2: tensor<4xf32> loc("b")) -> tensor<2xf32> {
+    %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32> loc("layer/dot"(#here))
+    %1 = "stablehlo.broadcast_in_dim"(%arg2) <{broadcast_dimensions = array<i64: 1>}> : (tensor<4xf32>) -> tensor<2x4xf32>
+    %2 = stablehlo.add %0, %1 : tensor<2x4xf32>
+    %zero = stablehlo.constant dense<0.0> : tensor<2x4xf32>
+    %3 = stablehlo.maximum %2, %zero : tensor<2x4xf32>
+    %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+    %4 = stablehlo.reduce(%3 init: %low) applies stablehlo.maximum across dimensions = [1] : (tensor<2x4xf32>, tensor<f32>) -> tensor<2xf32>
+    return %4 : tensor<2xf32>
+  }
+}
+)";
+
+constexpr std::string_view kText = R"(
+HloModule tiny
+
+top { l = f32[] parameter(0) r = f32[] parameter(1) ROOT m = maximum(l, r) }
+
+ENTRY %main (x: f32[2,3], w: f32[3,4], b: f32[4]) -> f32[2] {
+  %x = f32[2,3]{1,0} parameter(0)
+  %w = f32[3,4]{1,0} parameter(1)
+  %b = f32[4]{0} parameter(2)
+  d = f32[2,4] dot(x, w), rhs_contracting_dims={0}, lhs_contracting_dims={1}, metadata={op_name="layer/dot" source_file="dense.py" source_line=7}
+  wide = f32[2,4] broadcast(b), dimensions={1}
+  sum = add(d, wide)  // shape derived
+  relu = maximum(sum, f32[2,4] broadcast(f32[] constant(0)))
+  low = f32[] constant(-inf)
+  ROOT result = f32[2]{0} reduce(f32[2,4]{1,0} relu, low), dimensions={1}, to_apply=top
+}
+)";
+
+constexpr const char* kProto = R"(
+name: "tiny" entry_computation_name: "main" entry_computation_id: 9 id: 1
+computations { name: "main" id: 9 root_id: 10
+  instructions { name: "result" opcode: "reduce" id: 10 operand_ids: [8, 9] dimensions: 1 called_computation_ids: 4
+                 shape { element_type: 11 dimensions: 2 } }
+  instructions { name: "x" opcode: "parameter" id: 1 shape { element_type: 11 dimensions: [2, 3] layout { minor_to_major: [1, 0] } } }
+  instructions { name: "w" opcode: "parameter" id: 2 parameter_number: 1 shape { element_type: 11 dimensions: [3, 4] } }
+  instructions { name: "b" opcode: "parameter" id: 3 parameter_number: 2 shape { element_type: 11 dimensions: 4 } }
+  instructions { name: "d" opcode: "dot" id: 4 operand_ids: [1, 2] shape { element_type: 11 dimensions: [2, 4] }
+                 dot_dimension_numbers { lhs_contracting_dimensions: 1 rhs_contracting_dimensions: 0 }
+                 metadata { op_name: "layer/dot" stack_frame_id: 1 } }
+  instructions { name: "wide" opcode: "broadcast" id: 5 operand_ids: 3 dimensions: 1 shape { element_type: 11 dimensions: [2, 4] } }
+  instructions { name: "sum" opcode: "add" id: 6 operand_ids: [4, 5] shape { element_type: 11 dimensions: [2, 4] } }
+  instructions { name: "zero" opcode: "constant" id: 7 shape { element_type: 11 } literal { shape { element_type: 11 } f32s: 0 } }
+  instructions { name: "zeros" opcode: "broadcast" id: 11 operand_ids: 7 shape { element_type: 11 dimensions: [2, 4] } }
+  instructions { name: "relu" opcode: "maximum" id: 8 operand_ids: [6, 11] shape { element_type: 11 dimensions: [2, 4] } }
+  instructions { name: "low" opcode: "constant" id: 9 shape { element_type: 11 } literal { shape { element_type: 11 } f32s: -inf } }
+}
+computations { name: "top" id: 4 root_id: 3
+  instructions { name: "l" opcode: "parameter" id: 1 shape { element_type: 11 } }
+  instructions { name: "r" opcode: "parameter" id: 2 parameter_number: 1 shape { element_type: 11 } }
+  instructions { name: "m" opcode: "maximum" id: 3 operand_ids: [1, 2] shape { element_type: 11 } }
+}
+stack_frame_index { file_names: "dense.py" function_names: "f"
+  file_locations { file_name_id: 1 function_name_id: 1 line: 7 } stack_frames { file_location_id: 1 } }
+)";
+
+std::string proto_bytes(const char* text) {
+  wire::HloModuleProto proto;
+  REQUIRE(google::protobuf::TextFormat::ParseFromString(text, &proto));
+  return proto.SerializeAsString();
+}
+
+std::unique_ptr<Module> take(Result<std::unique_ptr<Module>> result) {
+  if (!result.is_ok()) FAIL(result.status().diagnostic().to_string());
+  return result.take();
+}
+
+TEST_CASE("the three forms of one model give the same module", "[hlo]") {
+  const auto proto = take(read_hlo_proto(proto_bytes(kProto), "tiny"));
+  const auto text = take(read_hlo_text(kText, "tiny.hlo"));
+  const auto mlir = take(read_stablehlo(kMlir, "tiny.mlir"));
+  std::string difference;
+  for (const Module* module : {proto.get(), text.get(), mlir.get()}) {
+    CHECK(verify(*module).is_ok());
+    if (!same_module(*proto, *module, &difference)) FAIL_CHECK(difference);
+    const Instruction* dot = nullptr;
+    for (const auto& inst : module->entry()->instructions()) {
+      if (inst->is(Opcode::Dot)) dot = inst.get();
+    }
+    REQUIRE(dot);
+    CHECK(to_string(dot->loc) == "layer/dot (dense.py:7)");
+  }
+}
+
+TEST_CASE("containers around a module are unwrapped by content", "[hlo][proto]") {
+  wire::HloModuleProto module;
+  REQUIRE(google::protobuf::TextFormat::ParseFromString(kProto, &module));
+  wire::HloProto proto;
+  *proto.mutable_hlo_module() = module;
+  wire::HloSnapshot snapshot;
+  *snapshot.mutable_hlo() = proto;
+  CHECK(read_hlo_proto(proto.SerializeAsString(), "proto").is_ok());
+  CHECK(read_hlo_proto(snapshot.SerializeAsString(), "snapshot").is_ok());
+}
+
+TEST_CASE("what a loop captures becomes loop state, constants are repeated inside", "[hlo][mlir]") {
+  const auto module = take(read_stablehlo(R"(
+    func.func @main(%x: tensor<4xf32>, %step: tensor<4xf32>) -> tensor<4xf32> {
+      %c = stablehlo.constant dense<7> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %r:2 = stablehlo.while(%i = %zero, %v = %x) : tensor<i32>, tensor<4xf32>
+        cond { %p = stablehlo.compare LT, %i, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+               stablehlo.return %p : tensor<i1> }
+        do { %n = stablehlo.add %i, %one : tensor<i32>
+             %w = stablehlo.add %v, %step : tensor<4xf32>
+             stablehlo.return %n, %w : tensor<i32>, tensor<4xf32> }
+      return %r#1 : tensor<4xf32>
+    })",
+                                          "loop.mlir"));
+  REQUIRE(verify(*module).is_ok());
+  const Instruction* loop = module->entry()->root()->operand(0);
+  REQUIRE(loop->is(Opcode::While));
+  CHECK(to_string(loop->shape) == "(s32[], f32[4], f32[4])");
+  const Instruction* limit = loop->while_condition()->root()->operand(1);
+  CHECK(limit->is(Opcode::Constant));
+  CHECK(limit->literal.as_int64(0) == 7);
+  CHECK(loop->while_condition()->root()->compare_type == CompareType::Default);
+}
+
+TEST_CASE("branches get what they capture as operands", "[hlo][mlir]") {
+  const auto module = take(read_stablehlo(R"(
+    func.func @main(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+      %r = "stablehlo.if"(%p) ({
+        %a = stablehlo.negate %x : tensor<4xf32>
+        stablehlo.return %a : tensor<4xf32>
+      }, {
+        stablehlo.return %x : tensor<4xf32>
+      }) : (tensor<i1>) -> tensor<4xf32>
+      return %r : tensor<4xf32>
+    })",
+                                          "if.mlir"));
+  REQUIRE(verify(*module).is_ok());
+  const Instruction* branch = module->entry()->root();
+  REQUIRE(branch->is(Opcode::Conditional));
+  CHECK(branch->num_operands() == 3);
+  CHECK(branch->called[0]->root()->is(Opcode::Negate));
+  CHECK(branch->called[1]->root()->is(Opcode::Parameter));
+}
+
+TEST_CASE("size-1 dimensions are reshaped away and unsorted ones transposed before a broadcast",
+          "[hlo][mlir]") {
+  const auto module = take(read_stablehlo(R"(
+    func.func @main(%x: tensor<1x3x2xf32>) -> tensor<2x5x3xf32> {
+      %r = stablehlo.broadcast_in_dim %x, dims = [1, 2, 0] : (tensor<1x3x2xf32>) -> tensor<2x5x3xf32>
+      return %r : tensor<2x5x3xf32>
+    })",
+                                          "broadcast.mlir"));
+  REQUIRE(verify(*module).is_ok());
+  const Instruction* broadcast = module->entry()->root();
+  CHECK(broadcast->dimensions == std::vector<int64_t>{0, 2});
+  REQUIRE(broadcast->operand(0)->is(Opcode::Transpose));
+  CHECK(to_string(broadcast->operand_shape(0)) == "f32[2,3]");
+  CHECK(broadcast->operand(0)->operand(0)->is(Opcode::Reshape));
+}
+
+TEST_CASE("checks are kept as custom-calls with their numbers", "[hlo][mlir]") {
+  const auto module = take(read_stablehlo(R"(
+    func.func @main() {
+      %x = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      check.expect_almost_eq_const %x, dense<[1.0, 2.5]> : tensor<2xf32>, tolerance = 0.75
+      check.expect_close %x, %x, max_ulp_difference = 3 : tensor<2xf32>, tensor<2xf32>
+      return
+    })",
+                                          "check.mlir"));
+  std::vector<const Instruction*> checks;
+  for (const auto& inst : module->entry()->instructions()) {
+    if (inst->is(Opcode::CustomCall)) checks.push_back(inst.get());
+  }
+  REQUIRE(checks.size() == 2);
+  CHECK(checks[0]->attrs().custom_call_target == "check.expect_almost_eq_const");
+  CHECK(checks[0]->attrs().find("tolerance") == "0.75");
+  CHECK(checks[0]->operand(1)->literal.as_double(1) == 2.5);
+  CHECK(checks[1]->attrs().find("max_ulp_difference") == "3");
+  CHECK(checks[1]->has_side_effect());
+}
+
+TEST_CASE("a CHLO op without an HLO opcode travels as a custom-call and comes back", "[hlo]") {
+  const auto module = take(read_stablehlo(R"(
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %r = chlo.erfc %x : tensor<4xf32> -> tensor<4xf32>
+      return %r : tensor<4xf32>
+    })",
+                                          "erfc.mlir"));
+  CHECK(print_hlo(*module->entry()->root(), {-1, false, false}) ==
+        "%erfc.1 = f32[4] custom-call(%x), custom_call_target=\"chlo.erfc\"");
+  const auto again = take(read_hlo_proto(write_hlo_proto(*module).value(), "erfc"));
+  CHECK(again->entry()->root()->is(Opcode::Erfc));
+}
+
+}  // namespace
+}  // namespace ncc::hlo
