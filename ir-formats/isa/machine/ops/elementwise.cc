@@ -1,6 +1,7 @@
 // TensorTensor, TensorScalar, ScalarTensorTensor in their fp32 and bitwise forms, Pool's int32 form,
 // Reciprocal. Source: spec/simulator-numerics.md §3.3; DESIGN section 14, C5.
 #include "ir-formats/isa/machine/alu.h"
+#include "ir-formats/isa/machine/alu_support.h"
 #include "ir-formats/isa/machine/ops/ops.h"
 
 namespace ncc::machine {
@@ -30,9 +31,8 @@ Status execute_int32(State& state, const MachineInst& inst) {
   if (!is_word(o.in0.dtype) || !is_word(o.in1.dtype) || !is_word(o.out.dtype))
     return illegal("int32 arithmetic on {}, {} -> {}", info(o.in0.dtype).hlo, info(o.in1.dtype).hlo,
                    info(o.out.dtype).hlo);
-  const bool first = inst.op0 == AluOp::Add || inst.op0 == AluOp::Mult;
-  const bool later = inst.op0 == AluOp::Subtract || inst.op0 == AluOp::Divide || inst.op0 == AluOp::ModInt;
-  if (!first && !(later && state.arch.pool_int32_sub_div_mod))
+  const AluSupport support = alu_support(inst.op0, o.out.dtype, isa::Engine::Pool, state.arch.generation);
+  if (support != AluSupport::Exact || is_bitwise(inst.op0))
     return illegal("ALU op '{}' in int32 arithmetic of {}", isa::name(inst.op0), state.arch.name);
   const bool is_unsigned = o.in0.dtype == Dtype::U32;
   const int64_t n = o.out.elements;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir-formats/isa/machine/alu_support.h"
 #include "tests/unit/ir-formats/isa/machine/core_fixture.h"
 
 namespace ncc::machine {
@@ -199,6 +200,17 @@ TEST_CASE("trn1 has no int32 subtract, and no engine but Pool has any int32 arit
   core.run(inst);
   inst.engine = Engine::DVE;
   CHECK(core.fails(inst).find("on engine DVE") != std::string::npos);
+}
+
+TEST_CASE("the ALU table says what is exact where (C5)", "[machine]") {
+  CHECK(alu_support(AluOp::Add, Dtype::S32, Engine::Pool, 2) == AluSupport::Exact);
+  CHECK(alu_support(AluOp::Subtract, Dtype::S32, Engine::Pool, 2) == AluSupport::Fp32);
+  CHECK(alu_support(AluOp::Subtract, Dtype::S32, Engine::Pool, 3) == AluSupport::Exact);
+  CHECK(alu_support(AluOp::Add, Dtype::S32, Engine::DVE, 3) == AluSupport::Fp32);
+  CHECK(alu_support(AluOp::Add, Dtype::S16, Engine::Pool, 3) == AluSupport::Fp32);
+  CHECK(alu_support(AluOp::BitwiseXor, Dtype::S32, Engine::DVE, 2) == AluSupport::Exact);
+  CHECK(alu_support(AluOp::BitwiseXor, Dtype::S32, Engine::Activation, 3) == AluSupport::Absent);
+  CHECK(alu_support(AluOp::AbsMax, Dtype::F32, Engine::DVE, 3) == AluSupport::Absent);
 }
 
 TEST_CASE("a scan carries its state along the free axis", "[machine]") {
