@@ -13,7 +13,7 @@ using bir::testing::Builder;
 /// inspection.
 struct Run {
   explicit Run(bir::Module m, const std::string& passes = "")
-      : module(std::move(m)), ctx{*find_arch(module.arch), 1'000'000, {}, {}} {
+      : module(std::move(m)), ctx{*find_arch(module.arch), 5'000'000, {}, {}} {
     Result<std::vector<const PassInfo*>> pipeline = build_pipeline(passes);
     REQUIRE(pipeline.is_ok());
     status = run_pipeline(pipeline.value(), module, ctx, records);

@@ -58,7 +58,7 @@ TEST_CASE("unroll refuses more instructions than the limit before building them"
   const uint32_t a = b.set("a", bir::Memory::Sbuf, Dtype::F32, {128, 4});
   b.add("clear", bir::Opcode::Memset, bir::Engine::DVE, {}, {b.all(a)});
   Run run(b.take(), "unroll");
-  CHECK(run.cause() == "function 'main' unrolls to more than 1000000 instructions");
+  CHECK(run.cause() == "function 'main' unrolls to more than 5000000 instructions");
 }
 
 TEST_CASE("rotation gives a loop's buffers different addresses", "[walrus]") {
