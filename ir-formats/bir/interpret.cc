@@ -186,7 +186,7 @@ class Interpreter {
       axis_values_[inst.axis] = value;
       if (options_.check)
         for (uint32_t set : scoped_sets_[inst.axis])
-          if (fn_.sets[set].locations.empty()) core_->mark_unwritten(arena_.whole(set));
+          core_->mark_unwritten(arena_.whole(set));
       NCC_TRY(block(*inst.body));
     }
     return Status::ok();
