@@ -1,8 +1,9 @@
 #include "ir-formats/hlo/compare.h"
 
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
+#include "ir-formats/hlo/instruction_table.h"
 #include "ir-formats/hlo/print_attributes.h"
 
 namespace ncc::hlo {
@@ -77,16 +78,16 @@ class Comparison {
                                 a.size(), b.size()));
     if (a.execution_thread != b.execution_thread)
       return differ(fmt::format("execution threads of {}", a.name()));
-    std::unordered_map<const Instruction*, const Instruction*> twins;
+    InstructionTable<const Instruction*> twins(a);
     const std::vector<Instruction*> order_a = reachable_order(a), order_b = reachable_order(b);
     if (order_a.size() != order_b.size())
       return differ(fmt::format("computations {} and {} use {} and {} instructions", a.name(), b.name(),
                                 order_a.size(), order_b.size()));
     for (size_t i = 0; i < order_a.size(); ++i) {
-      twins.emplace(order_a[i], order_b[i]);
+      twins[order_a[i]] = order_b[i];
       if (!same_instruction(*order_a[i], *order_b[i], twins)) return false;
     }
-    if (twins.at(a.root()) != b.root()) return differ(fmt::format("roots of {} and {}", a.name(), b.name()));
+    if (twins[a.root()] != b.root()) return differ(fmt::format("roots of {} and {}", a.name(), b.name()));
     return true;
   }
 
@@ -94,10 +95,11 @@ class Comparison {
   // order.
   static std::vector<Instruction*> reachable_order(const Computation& computation) {
     std::vector<Instruction*> order;
-    std::unordered_map<const Instruction*, bool> seen;
+    InstructionTable<char> seen(computation);
+    const auto first_visit = [&](const Instruction* inst) { return std::exchange(seen[inst], char{1}) == 0; };
     const auto visit = [&](Instruction* start) {
       std::vector<std::pair<Instruction*, size_t>> stack;
-      if (seen.emplace(start, true).second) stack.emplace_back(start, 0);
+      if (first_visit(start)) stack.emplace_back(start, 0);
       while (!stack.empty()) {
         auto& [inst, next] = stack.back();
         const size_t count = inst->operands.size() + inst->control_predecessors.size();
@@ -110,25 +112,25 @@ class Comparison {
                                  ? inst->operands[next]
                                  : inst->control_predecessors[next - inst->operands.size()];
         ++next;
-        if (seen.emplace(child, true).second) stack.emplace_back(child, 0);
+        if (first_visit(child)) stack.emplace_back(child, 0);
       }
     };
     for (Instruction* parameter : computation.parameters()) visit(parameter);
     visit(computation.root());
     // What is left ends in values that nobody uses: effects and dead code.
-    std::unordered_set<const Instruction*> used;
+    InstructionTable<char> used(computation);
     for (const auto& inst : computation.instructions()) {
-      used.insert(inst->operands.begin(), inst->operands.end());
-      used.insert(inst->control_predecessors.begin(), inst->control_predecessors.end());
+      for (const Instruction* operand : inst->operands) used[operand] = 1;
+      for (const Instruction* before : inst->control_predecessors) used[before] = 1;
     }
     for (const auto& inst : computation.instructions()) {
-      if (!used.count(inst.get())) visit(inst.get());
+      if (!used[inst.get()]) visit(inst.get());
     }
     return order;
   }
 
   bool same_instruction(const Instruction& a, const Instruction& b,
-                        const std::unordered_map<const Instruction*, const Instruction*>& twins) {
+                        InstructionTable<const Instruction*>& twins) {
     if (a.opcode != b.opcode) return differ(a, b, "opcodes");
     if (!(a.shape == b.shape))
       return differ(a, b,
@@ -146,10 +148,10 @@ class Comparison {
         a.control_predecessors.size() != b.control_predecessors.size() || a.called.size() != b.called.size())
       return differ(a, b, "numbers of operands, control predecessors or called computations");
     for (size_t i = 0; i < a.operands.size(); ++i) {
-      if (twins.at(a.operands[i]) != b.operands[i]) return differ(a, b, fmt::format("operand {}", i));
+      if (twins[a.operands[i]] != b.operands[i]) return differ(a, b, fmt::format("operand {}", i));
     }
     for (size_t i = 0; i < a.control_predecessors.size(); ++i) {
-      if (twins.at(a.control_predecessors[i]) != b.control_predecessors[i])
+      if (twins[a.control_predecessors[i]] != b.control_predecessors[i])
         return differ(a, b, fmt::format("control predecessor {}", i));
     }
     for (size_t i = 0; i < a.called.size(); ++i) {

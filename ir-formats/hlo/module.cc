@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir-formats/hlo/instruction_table.h"
+
 namespace ncc::hlo {
 namespace {
 
@@ -29,10 +31,9 @@ std::string unique_name(std::unordered_map<std::string, int64_t>& taken, std::st
   }
 }
 
-// Iterative depth-first post order over any graph of nodes.
-template <class Node, class Children, class Visit>
-void post_order_from(Node* start, std::unordered_map<const Node*, int>& state, const Children& children,
-                     const Visit& visit) {
+// Iterative depth-first post order over any graph of nodes; `state` maps a node to a mark that starts as 0.
+template <class Node, class State, class Children, class Visit>
+void post_order_from(Node* start, State& state, const Children& children, const Visit& visit) {
   struct Frame {
     Node* node;
     std::vector<Node*> children;
@@ -122,11 +123,31 @@ std::vector<Instruction*> Computation::parameters() const {
   return list;
 }
 
+namespace {
+
+// True when every operand and control predecessor stands before its user.
+bool is_topological(const Computation& computation) {
+  InstructionTable<char> seen(computation);
+  for (const auto& inst : computation.instructions()) {
+    const auto before = [&](const Instruction* other) { return seen[other] != 0; };
+    if (!std::all_of(inst->operands.begin(), inst->operands.end(), before) ||
+        !std::all_of(inst->control_predecessors.begin(), inst->control_predecessors.end(), before))
+      return false;
+    seen[inst.get()] = 1;
+  }
+  return true;
+}
+
+}  // namespace
+
 std::vector<Instruction*> Computation::post_order() const {
   std::vector<Instruction*> order;
   order.reserve(instructions_.size());
-  std::unordered_map<const Instruction*, int> state;
-  state.reserve(instructions_.size());
+  if (is_topological(*this)) {
+    for (const auto& inst : instructions_) order.push_back(inst.get());
+    return order;
+  }
+  InstructionTable<int> state(*this);
   for (const auto& inst : instructions_)
     post_order_from(inst.get(), state, predecessors, [&](Instruction* done) { order.push_back(done); });
   return order;
@@ -210,10 +231,12 @@ void Computation::replace_uses(const std::unordered_map<Instruction*, Instructio
 }
 
 int64_t Computation::remove_dead() {
-  std::unordered_set<const Instruction*> live;
+  InstructionTable<char> live(*this);
   std::vector<Instruction*> work;
   const auto mark = [&](Instruction* inst) {
-    if (live.insert(inst).second) work.push_back(inst);
+    if (live[inst]) return;
+    live[inst] = 1;
+    work.push_back(inst);
   };
   if (root_) mark(root_);
   for (const auto& inst : instructions_) {
@@ -227,7 +250,7 @@ int64_t Computation::remove_dead() {
   }
   const int64_t before = size();
   std::erase_if(instructions_, [&](const std::unique_ptr<Instruction>& inst) {
-    if (live.count(inst.get())) return false;
+    if (live[inst.get()]) return false;
     names_.erase(inst->name);
     return true;
   });
@@ -235,12 +258,13 @@ int64_t Computation::remove_dead() {
 }
 
 Status Computation::sort() {
-  std::unordered_map<const Instruction*, int> state;
-  std::unordered_map<const Instruction*, size_t> position;
+  if (is_topological(*this)) return Status::ok();
+  InstructionTable<int> state(*this);
+  InstructionTable<int64_t> position(*this);
   std::vector<Instruction*> order;
   for (const auto& inst : instructions_)
     post_order_from(inst.get(), state, predecessors, [&](Instruction* done) {
-      position[done] = order.size();
+      position[done] = static_cast<int64_t>(order.size());
       order.push_back(done);
     });
   for (const Instruction* inst : order) {

@@ -11,7 +11,7 @@ namespace ncc::hlo {
 namespace {
 
 // Larger files say nothing new here and take seconds.
-constexpr uintmax_t kMaxBytes = 100'000;
+constexpr uintmax_t kMaxBytes = 60'000;
 
 // Written as proto and as text, and read back, the module is the same; a second round gives the same bytes.
 void check_round_trips(const Module& module) {
