@@ -307,15 +307,22 @@ class LayoutSearch {
   }
 
   bool improve(const std::vector<uint32_t>& insts) {
-    std::set<uint32_t> candidates;
+    // The classes that most of the group has; rarer ones could not place it anyway, and trying all would be
+    // quadratic.
+    constexpr size_t kMaxCandidates = 6;
+    std::map<uint32_t, size_t> holders;
     for (uint32_t i : insts)
       for (const IterationAxis& axis : inst(i).axes)
-        if (may_be_partition(inst(i), axis)) candidates.insert(classes_.find(axis.axis));
+        if (may_be_partition(inst(i), axis)) ++holders[classes_.find(axis.axis)];
+    std::vector<std::pair<uint32_t, size_t>> candidates(holders.begin(), holders.end());
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    if (candidates.size() > kMaxCandidates) candidates.resize(kMaxCandidates);
     std::vector<AxisId> best(insts.size());
     for (size_t k = 0; k < insts.size(); ++k) best[k] = plan_.insts[insts[k]].partition;
     double best_cost = neighbourhood_cost(insts);
     bool changed = false;
-    for (uint32_t cls : candidates) {
+    for (const auto& [cls, count] : candidates) {
       std::vector<AxisId> trial(insts.size());
       std::map<TensorId, int> held;  // partition dim that this trial gives each result
       for (size_t k = 0; k < insts.size(); ++k) {
