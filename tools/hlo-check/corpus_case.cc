@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/files/files.h"
+#include "common/npy/array_folder.h"
 #include "common/process/process.h"
 #include "ir-formats/hlo/interpreter/literal_npy.h"
 #include "ir-formats/hlo/read.h"
@@ -84,7 +85,7 @@ Status load_checks(const std::string& dir, const nlohmann::json& meta, Program& 
   const int64_t stride = meta.value("sample_stride", int64_t{1});
   for (size_t i = 0; i < leaves.size(); ++i) {
     const int64_t number = static_cast<int64_t>(i);
-    const std::string full = dir + "/expected/" + hlo::numbered_npy(number);
+    const std::string full = dir + "/expected/" + numbered_npy(i);
     const std::string sampled = dir + "/expected/" + fmt::format("{:03}.sample.npy", number);
     Check check{.actual = number, .rule = rule_from(meta, leaves[i].dtype)};
     const bool is_sample = !fs::exists(full) && fs::exists(sampled);

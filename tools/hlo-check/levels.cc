@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "common/files/files.h"
+#include "common/npy/array_folder.h"
 #include "common/process/process.h"
 #include "ir-formats/hlo/interpreter/interpret.h"
 #include "ir-formats/hlo/interpreter/literal_npy.h"
+#include "ir-formats/hlo/write.h"
 #include "tools/hlo-check/compare.h"
 
 namespace ncc::check {
@@ -95,13 +97,21 @@ bool succeeded(const ChildRun& child, const std::string& what, Outcome& outcome)
   return false;
 }
 
+Result<std::string> module_on_disk(const Program& program, const std::string& dir) {
+  if (!program.module_path.empty()) return program.module_path;
+  NCC_ASSIGN(const std::string bytes, hlo::write_hlo_proto(*program.module));
+  const std::string path = dir + "/model.hlo.pb";
+  NCC_TRY(write_file(path, bytes));
+  return path;
+}
+
 Result<std::string> inputs_on_disk(const Program& program, const std::string& dir) {
   if (!program.inputs_dir.empty()) return program.inputs_dir;
   const std::string inputs = dir + "/inputs";
   std::error_code ignored;
   fs::create_directories(inputs, ignored);
   for (size_t i = 0; i < program.inputs.size(); ++i)
-    NCC_TRY(hlo::write_literal(inputs + "/" + hlo::numbered_npy(static_cast<int64_t>(i)), program.inputs[i]));
+    NCC_TRY(hlo::write_literal(inputs + "/" + numbered_npy(i), program.inputs[i]));
   return inputs;
 }
 
@@ -110,8 +120,7 @@ Result<std::vector<Literal>> read_results(const Program& program, const std::str
   const hlo::Shape& root = program.module->entry()->root()->shape;
   const std::vector<hlo::Shape> leaves = root.is_tuple() ? root.elements : std::vector<hlo::Shape>{root};
   for (size_t i = 0; i < leaves.size(); ++i) {
-    NCC_ASSIGN(Literal value,
-               hlo::read_literal(dir + "/" + hlo::numbered_npy(static_cast<int64_t>(i)), leaves[i].dtype));
+    NCC_ASSIGN(Literal value, hlo::read_literal(dir + "/" + numbered_npy(i), leaves[i].dtype));
     results.push_back(std::move(value));
   }
   return results;
@@ -130,27 +139,37 @@ void run_compiled(const Program& program, const Settings& settings, const std::s
                   Outcome& outcome) {
   const Stop& stop = kStops[static_cast<size_t>(settings.level) - 1];
   const std::string work = dir + "/work", neff = dir + "/model.neff", results = dir + "/results";
-  std::vector<std::string> compile = {
-      "compile", program.module_path, "--target", settings.target, "--temp-dir", work, "-o", neff};
+  const Result<std::string> model = module_on_disk(program, dir);
+  if (!model.is_ok()) {
+    outcome = outcome_of(model.status());
+    return;
+  }
+  std::vector<std::string> compile = {"compile",    model.value(), "--target", settings.target,
+                                      "--temp-dir", work,          "-o",       neff};
   if (!settings.optlevel.empty()) compile.push_back("-O" + settings.optlevel);
   if (stop.to_job) compile.insert(compile.end(), {"--to-job", stop.to_job});
   auto start = std::chrono::steady_clock::now();
   const ChildRun compiled = run_child(settings.driver, compile);
   outcome.compile_s = seconds_since(start);
   if (!succeeded(compiled, "the compiler", outcome)) return;
-  if (program.checks.empty()) return;  // nothing to execute for: it compiles
+  const std::string report = dir + "/report.json";
+  const std::string simulator = fs::path(settings.driver).parent_path() / "neuron-sim";
+  if (program.checks.empty()) {  // nothing to compare: it compiles, and its time is simulated
+    if (stop.file) return;
+    const ChildRun timed = run_child(simulator, {neff, "--timing-only", "--report", report});
+    if (succeeded(timed, "the simulator", outcome)) outcome.sim_ns = reported_ns(report);
+    return;
+  }
 
   const Result<std::string> inputs = inputs_on_disk(program, dir);
   if (!inputs.is_ok()) {
     outcome = outcome_of(inputs.status());
     return;
   }
-  const std::string report = dir + "/report.json";
   std::error_code ignored;
   fs::create_directories(results, ignored);
   std::vector<std::string> run = {stop.file ? work + "/" + stop.file : neff, "--inputs", inputs.value(),
                                   "--output-dir", results};
-  std::string simulator = fs::path(settings.driver).parent_path() / "neuron-sim";
   if (!stop.file) run.insert(run.end(), {"--report", report});
   start = std::chrono::steady_clock::now();
   const ChildRun simulated = run_child(simulator, run);

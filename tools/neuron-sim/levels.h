@@ -38,5 +38,8 @@ Result<const Level*> find_level(const std::string& path);
 
 /// Executes the first subgraph of a NEFF on the machine. ENEF001, EISA001, ERUN001, ESIM*.
 Result<Outcome> run_neff(const SimOptions& options, const Inputs& inputs);
+/// Runs an HLO proto, HLO text or StableHLO module on the reference interpreter. ERUN001, EVRF*, EHLO001,
+/// EMLR001.
+Result<Outcome> run_hlo(const SimOptions& options, const Inputs& inputs);
 
 }  // namespace ncc::sim

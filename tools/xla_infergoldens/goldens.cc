@@ -10,6 +10,7 @@
 #include <set>
 
 #include "common/files/files.h"
+#include "common/npy/array_folder.h"
 #include "ir-formats/hlo/interpreter/literal_npy.h"
 #include "ir-formats/hlo/read.h"
 
@@ -47,8 +48,7 @@ Result<std::vector<Literal>> made_up_inputs(const std::vector<Shape>& parameters
     hlo::flatten(args.back(), leaves);
   }
   for (size_t i = 0; i < leaves.size(); ++i) {
-    if (leaves[i].shape().is_array())
-      NCC_TRY(hlo::write_literal(dir + "/" + hlo::numbered_npy(static_cast<int64_t>(i)), leaves[i]));
+    if (leaves[i].shape().is_array()) NCC_TRY(hlo::write_literal(dir + "/" + numbered_npy(i), leaves[i]));
   }
   return args;
 }
@@ -142,16 +142,16 @@ Status make_goldens(const Options& options) {
 
   Json manifest;
   manifest["module"] = module->name();
-  manifest["outputs"] = Json::array();
+  manifest["arrays"] = Json::array();
   std::vector<Literal> leaves;
   hlo::flatten(result, leaves);
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (!leaves[i].shape().is_array()) continue;
-    const std::string file = hlo::numbered_npy(static_cast<int64_t>(i));
+    const std::string file = numbered_npy(i);
     NCC_TRY(hlo::write_literal(options.output_dir + "/" + file, leaves[i]));
     Json row = describe_array(leaves[i].shape(), file);
     if (i < module->result_names.size()) row["name"] = module->result_names[i];
-    manifest["outputs"].push_back(std::move(row));
+    manifest["arrays"].push_back(std::move(row));
   }
   if (options.all_values) manifest["values"] = values.rows();
   return write_file(options.output_dir + "/manifest.json", manifest.dump(1) + "\n");

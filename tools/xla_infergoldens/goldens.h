@@ -14,6 +14,7 @@ struct Options {
   bool all_values = false;  // also one file per instruction of the entry computation, in OUTPUT_DIR/values
 };
 
+/// (The manifest has the form of common/npy/array_folder.h, and a list `values` with --all-values.)
 /// Runs the module and writes OUTPUT_DIR/NNN.npy, one per leaf of the result, and OUTPUT_DIR/manifest.json
 /// last, so that a manifest stands for a complete set.
 Status make_goldens(const Options& options);

@@ -1,6 +1,6 @@
 #include "ir-formats/hlo/interpreter/literal_npy.h"
 
-#include "common/npy/npy.h"
+#include "common/npy/array_folder.h"
 
 namespace ncc::hlo {
 namespace {
@@ -9,7 +9,7 @@ Result<Literal> read_leaves(const std::string& dir, const Shape& shape, int64_t&
   if (!shape.is_tuple()) {
     if (!shape.is_array()) return Literal::zeros(shape);
     const int64_t n = number++;
-    return read_literal(dir + "/" + numbered_npy(n), shape, n);
+    return read_literal(dir + "/" + numbered_npy(static_cast<size_t>(n)), shape, n);
   }
   std::vector<Literal> elements;
   for (const Shape& element : shape.elements) {
@@ -20,8 +20,7 @@ Result<Literal> read_leaves(const std::string& dir, const Shape& shape, int64_t&
 }
 
 // Integers stored in another integer type, when every value fits.
-Result<Literal> same_integers(const Array& array, const Shape& shape, const std::string& path,
-                              int64_t number) {
+Result<Literal> same_integers(const Array& array, const Shape& shape, int64_t number) {
   Literal out = Literal::zeros(Shape::array(shape.dtype, shape.dims));
   for (int64_t i = 0; i < array.num_elements(); ++i) {
     const int64_t value = load_as_int64(array.dtype, array.bytes.data() + i * size_bytes(array.dtype));
@@ -30,7 +29,7 @@ Result<Literal> same_integers(const Array& array, const Shape& shape, const std:
     const bool sign_changes = (array.dtype == Dtype::U64) != (shape.dtype == Dtype::U64) && value < 0;
     if (sign_changes || load_as_int64(shape.dtype, to) != value)
       return error(Code::ERUN001, number,
-                   fmt::format("element {} of '{}' does not fit {}", i, path, info(shape.dtype).hlo));
+                   fmt::format("element {} does not fit {}", i, info(shape.dtype).hlo));
   }
   return out;
 }
@@ -45,31 +44,36 @@ Result<Literal> read_literal(const std::string& path, Dtype type) {
   return Literal::view(Shape::array(type, array.shape), array.bytes, array.owner);
 }
 
-Result<Literal> read_literal(const std::string& path, const Shape& shape, int64_t number) {
-  NCC_ASSIGN(const Array array, read_npy(path));
-  if (array.shape == shape.dims && array.dtype != shape.dtype && is_integer(array.dtype) &&
-      is_integer(shape.dtype))
-    return same_integers(array, shape, path, number);
-  const bool raw_bits = info(shape.dtype).numpy == info(array.dtype).numpy;
-  if (array.shape != shape.dims || !raw_bits)
+Result<Literal> literal_from_array(const Array& array, const Shape& shape, int64_t number) {
+  // Raw bits arrive under the integer type of their width.
+  const bool same_storage = info(shape.dtype).numpy == info(array.dtype).numpy;
+  if (array.shape == shape.dims && !same_storage && is_integer(array.dtype) && is_integer(shape.dtype))
+    return same_integers(array, shape, number);
+  if (array.shape != shape.dims || !same_storage)
     return error(Code::ERUN001, number,
-                 fmt::format("'{}' holds {}, expected {}", path,
-                             to_string(Shape::array(array.dtype, array.shape)), to_string(shape)));
+                 fmt::format("found {}, expected {}", to_string(Shape::array(array.dtype, array.shape)),
+                             to_string(shape)));
   return Literal::view(Shape::array(shape.dtype, array.shape), array.bytes, array.owner);
 }
 
-Status write_literal(const std::string& path, const Literal& literal) {
-  NCC_CHECK(literal.is_valid() && literal.shape().is_array(), "writing {} as an array",
-            to_string(literal.shape()));
+Result<Literal> read_literal(const std::string& path, const Shape& shape, int64_t number) {
+  NCC_ASSIGN(const Array array, read_npy(path));
+  return literal_from_array(array, shape, number);
+}
+
+Array array_from_literal(const Literal& literal) {
+  NCC_CHECK(literal.is_valid() && literal.shape().is_array(), "{} as an array", to_string(literal.shape()));
   Array array;
   array.dtype = literal.shape().dtype;
   array.shape = literal.shape().dims;
   array.bytes = literal.bytes();
   array.owner = literal.owner();
-  return write_npy(path, array);
+  return array;
 }
 
-std::string numbered_npy(int64_t number) { return fmt::format("{:03}.npy", number); }
+Status write_literal(const std::string& path, const Literal& literal) {
+  return write_npy(path, array_from_literal(literal));
+}
 
 void flatten(const Literal& literal, std::vector<Literal>& leaves) {
   if (!literal.is_tuple()) return leaves.push_back(literal);

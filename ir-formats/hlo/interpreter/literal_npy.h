@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/npy/npy.h"
 #include "ir-formats/hlo/literal.h"
 
 namespace ncc::hlo {
@@ -14,11 +15,12 @@ namespace ncc::hlo {
 Result<Literal> read_literal(const std::string& path, const Shape& shape, int64_t number);
 /// Reads an array as it is, but for a raw-bit type named by `type` (of equal width).
 Result<Literal> read_literal(const std::string& path, Dtype type);
+/// An array already read, with the checks of read_literal.
+Result<Literal> literal_from_array(const Array& array, const Shape& shape, int64_t number);
+Array array_from_literal(const Literal& literal);
 /// An array literal; tokens and tuples cannot be written.
 Status write_literal(const std::string& path, const Literal& literal);
 
-/// "007.npy"
-std::string numbered_npy(int64_t number);
 /// Arrays and tokens of a possibly nested tuple, in order.
 void flatten(const Literal& literal, std::vector<Literal>& leaves);
 
