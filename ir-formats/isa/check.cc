@@ -54,6 +54,17 @@ Status check_equal_counts(const MachineInst& inst, std::string_view operand, con
 Status check_elementwise(const MachineInst& inst) {
   switch (inst.opcode) {
     case Opcode::Matmul:
+      // In transpose mode the moving operand comes out turned.
+      if (inst.is_transpose) {
+        if (inst.in0.elements_per_partition() == inst.out.num_partitions &&
+            inst.in0.num_partitions == inst.out.elements_per_partition())
+          return Status::ok();
+        return bad(inst, "in0",
+                   fmt::format("a transpose of {} x {} into {} x {}", int{inst.in0.num_partitions},
+                               inst.in0.elements_per_partition(), int{inst.out.num_partitions},
+                               inst.out.elements_per_partition()));
+      }
+      [[fallthrough]];
     case Opcode::Activate:
     case Opcode::TensorTensorArith:
     case Opcode::TensorTensorBitvec:
