@@ -164,7 +164,12 @@ float atan2(float y, float x) {
   return static_cast<float>(atan2(static_cast<double>(y), static_cast<double>(x)));
 }
 float floor_mod(float x, float y) {
-  const float r = std::fmod(x, y);  // exact, so every library gives the same bits
+  // The quotient of two floats is an integer or at least 2^-24 away from one, so below 2^28 its double
+  // truncates right and the remainder is exact. Beyond, fmod, which is exact by definition and so the same in
+  // every library.
+  const double quotient = std::trunc(static_cast<double>(x) / static_cast<double>(y));
+  const bool is_small = std::fabs(quotient) < 0x1p28 && std::isfinite(y);
+  const float r = is_small ? static_cast<float>(std::fma(-quotient, y, x)) : std::fmod(x, y);
   if (r == 0) return std::copysign(r, y);
   return (r < 0) != (y < 0) ? r + y : r;
 }

@@ -16,22 +16,6 @@ namespace {
 float as_float(bool truth) { return truth ? 1.0f : 0.0f; }
 float absolute(float x) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0x7FFFFFFF); }
 
-float maximum(float a, float b) {
-  const float larger = a > b ? a : b;
-  const float equal =
-      std::bit_cast<float>(std::bit_cast<uint32_t>(a) & std::bit_cast<uint32_t>(b));  // +0 of +0, -0
-  const float ordered = a == b ? equal : larger;
-  const float with_b = b != b ? b : ordered;
-  return a != a ? a : with_b;
-}
-float minimum(float a, float b) {
-  const float smaller = a < b ? a : b;
-  const float equal = std::bit_cast<float>(std::bit_cast<uint32_t>(a) | std::bit_cast<uint32_t>(b));
-  const float ordered = a == b ? equal : smaller;
-  const float with_b = b != b ? b : ordered;
-  return a != a ? a : with_b;
-}
-
 // Calls body with the op as a function object, chosen once.
 template <class Body>
 void with_op(AluOp op, const Body& body) {

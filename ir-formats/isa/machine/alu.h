@@ -2,11 +2,29 @@
 // give 1 or 0; max and min propagate NaN and order -0 below +0 (DESIGN section 14, N2). Bit operations are on
 // 32-bit words.
 #pragma once
+#include <bit>
 #include <cstdint>
 
 #include "ir-formats/isa/enums.h"
 
 namespace ncc::machine {
+
+/// N2's max and min: NaN wins, -0 is below +0.
+inline float maximum(float a, float b) {
+  const float larger = a > b ? a : b;
+  const float equal =
+      std::bit_cast<float>(std::bit_cast<uint32_t>(a) & std::bit_cast<uint32_t>(b));  // +0 of +0, -0
+  const float ordered = a == b ? equal : larger;
+  const float with_b = b != b ? b : ordered;
+  return a != a ? a : with_b;
+}
+inline float minimum(float a, float b) {
+  const float smaller = a < b ? a : b;
+  const float equal = std::bit_cast<float>(std::bit_cast<uint32_t>(a) | std::bit_cast<uint32_t>(b));
+  const float ordered = a == b ? equal : smaller;
+  const float with_b = b != b ? b : ordered;
+  return a != a ? a : with_b;
+}
 
 /// Ops of the Float, Compare and Logical domains that have semantics.
 bool is_arithmetic(isa::AluOp op);

@@ -70,8 +70,9 @@ struct IntFormat {
     }
   }
 };
-// 8-bit floats: a table of all values one way, the exact conversion of common/dtype the other.
-template <Dtype kDtype>
+// 8-bit floats: a table of all values one way; rounding of the bits to nearest even the other. kLargest is
+// the largest finite pattern, kOverflow what is written beyond it (infinity, or NaN in a format without).
+template <Dtype kDtype, int kMantissa, int kBias, uint32_t kLargest, uint32_t kOverflow, uint32_t kNan>
 struct Fp8Format {
   using Bits = uint8_t;
   static const std::array<float, 256>& table() {
@@ -87,9 +88,21 @@ struct Fp8Format {
   }
   static float load(uint8_t x) { return table()[x]; }
   static uint8_t store(float x) {
-    uint8_t bits;
-    store_from_double(kDtype, &bits, x);
-    return bits;
+    constexpr int kShift = 23 - kMantissa;
+    constexpr uint32_t kRebias = static_cast<uint32_t>(127 - kBias) << kMantissa;
+    constexpr uint32_t kSmallestNormal = static_cast<uint32_t>(127 - kBias + 1) << 23;
+    constexpr uint32_t kQuantum = static_cast<uint32_t>(127 + 23 + 1 - kBias - kMantissa)
+                                  << 23;  // 2^23 subnormal steps
+    const uint32_t bits = std::bit_cast<uint32_t>(x), magnitude = bits & 0x7FFFFFFF;
+    const uint32_t rounded = magnitude + ((1u << (kShift - 1)) - 1) + ((magnitude >> kShift) & 1);
+    const uint32_t normal = (rounded >> kShift) - kRebias;
+    const float shifted = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kQuantum);
+    const uint32_t subnormal = std::bit_cast<uint32_t>(shifted) - kQuantum;
+    uint32_t result = magnitude < kSmallestNormal ? subnormal : normal;
+    result =
+        magnitude >= 0x7F800000 || (magnitude >= kSmallestNormal && normal > kLargest) ? kOverflow : result;
+    result = magnitude > 0x7F800000 ? kNan : result;
+    return static_cast<uint8_t>(result | ((bits >> 24) & 0x80));
   }
 };
 
@@ -119,13 +132,13 @@ void with_format(Dtype dtype, const Body& body) {
     case Dtype::F8E8M0FNU:  // moved and converted as a byte (spec/simulator-numerics.md §5.2)
       return body(IntFormat<uint8_t>{});
     case Dtype::F8E5M2:
-      return body(Fp8Format<Dtype::F8E5M2>{});
+      return body(Fp8Format<Dtype::F8E5M2, 2, 15, 0x7B, 0x7C, 0x7E>{});
     case Dtype::F8E4M3:
-      return body(Fp8Format<Dtype::F8E4M3>{});
+      return body(Fp8Format<Dtype::F8E4M3, 3, 7, 0x77, 0x78, 0x7C>{});
     case Dtype::F8E4M3FN:
-      return body(Fp8Format<Dtype::F8E4M3FN>{});
+      return body(Fp8Format<Dtype::F8E4M3FN, 3, 7, 0x7E, 0x7F, 0x7F>{});
     case Dtype::F8E3M4:
-      return body(Fp8Format<Dtype::F8E3M4>{});
+      return body(Fp8Format<Dtype::F8E3M4, 4, 3, 0x6F, 0x70, 0x78>{});
     default:
       NCC_CHECK(false, "the machine computes on element type {}", info(dtype).hlo);
   }
@@ -193,6 +206,32 @@ void scatter(const View& view, int partition, const In* in, const Convert& conve
   });
 }
 
+// Half precision has vector conversions that the compiler does not find by itself.
+void load_f16(const View& view, int partition, float* out) {
+  for_each_inner(
+      view, view.row(partition), [&](const std::byte* at, int64_t step, int64_t count, int64_t first) {
+        int64_t i = 0;
+        if (step == 2)
+          for (; i + 8 <= count; i += 8)
+            _mm256_storeu_ps(out + first + i,
+                             _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(at + 2 * i))));
+        for (; i < count; ++i) out[first + i] = F16Format::load(load_as<uint16_t>(at + i * step));
+      });
+}
+void store_f16(const View& view, int partition, const float* in) {
+  for_each_inner(view, view.row(partition), [&](std::byte* at, int64_t step, int64_t count, int64_t first) {
+    int64_t i = 0;
+    if (step == 2)
+      for (; i + 8 <= count; i += 8)
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(at + 2 * i),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(in + first + i), _MM_FROUND_TO_NEAREST_INT));
+    for (; i < count; ++i) {
+      const uint16_t bits = F16Format::store(in[first + i]);
+      std::memcpy(at + i * step, &bits, sizeof bits);
+    }
+  });
+}
+
 // Calls body with a value of the unsigned type of the element's size.
 template <class Body>
 void with_storage(int element_size, const Body& body) {
@@ -228,6 +267,7 @@ bool is_computable(Dtype dtype) {
 }
 
 void load_row(const View& view, int partition, float* out) {
+  if (view.dtype == Dtype::F16) return load_f16(view, partition, out);
   with_format(view.dtype, [&](auto format) {
     using Format = decltype(format);
     gather<typename Format::Bits>(view, partition, out,
@@ -236,6 +276,7 @@ void load_row(const View& view, int partition, float* out) {
 }
 
 void store_row(const View& view, int partition, const float* in) {
+  if (view.dtype == Dtype::F16) return store_f16(view, partition, in);
   with_format(view.dtype, [&](auto format) {
     using Format = decltype(format);
     scatter<typename Format::Bits>(view, partition, in, [](float x) { return Format::store(x); });

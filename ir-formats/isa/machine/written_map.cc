@@ -41,8 +41,11 @@ void set_bits(uint64_t* words, int64_t begin, int64_t end) {
 
 }  // namespace
 
+// Odd multiples of a cache line keep the rows from falling into the same cache sets.
 WrittenMap::WrittenMap(int64_t rows, int64_t bytes_per_row)
-    : bits_(rows * ((bytes_per_row + 63) / 64) * 8), rows_(rows), words_per_row_((bytes_per_row + 63) / 64) {}
+    : rows_(rows), words_per_row_(((bytes_per_row + 511) / 512 | 1) * 8) {
+  bits_ = Mapping(rows_ * words_per_row_ * 8);
+}
 
 void WrittenMap::fill_mask(const View& view) const {
   first_word_ = view.low_byte / 64;

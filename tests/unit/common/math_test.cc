@@ -121,6 +121,16 @@ TEST_CASE("floor_mod takes the sign of the divisor", "[math]") {
   CHECK(math::floor_mod(5.f, -3.f) == -1);
   CHECK(math::floor_mod(-6.f, 3.f) == 0);
   CHECK(std::isnan(math::floor_mod(1.f, 0.f)));
+  CHECK(math::floor_mod(5.f, INFINITY) == 5);
+  CHECK(math::floor_mod(1e30f, 7.f) == std::fmod(1e30f, 7.f));
+  std::mt19937 random(9);
+  for (int i = 0; i < 100000; ++i) {
+    const float x =
+        std::ldexp(std::uniform_real_distribution<float>(1, 2)(random), static_cast<int>(random() % 60));
+    const float y =
+        std::ldexp(std::uniform_real_distribution<float>(1, 2)(random), static_cast<int>(random() % 60));
+    REQUIRE(math::floor_mod(x, y) == std::fmod(x, y));
+  }
 }
 
 TEST_CASE("atan2 covers the quadrants", "[math]") {

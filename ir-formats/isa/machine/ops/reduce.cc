@@ -47,23 +47,22 @@ void fold_rows(AluOp op, const float* const* rows, int count, int64_t groups, in
 
 // max and min are associative and commutative with N2's total order of zeros (NaN payloads aside), so they
 // fold in vectors.
-void fold_extreme(AluOp op, const float* row, int64_t groups, int64_t length, float* out) {
+template <class Op>
+void fold_extreme(const float* row, int64_t groups, int64_t length, float* out, Op op) {
   constexpr int64_t kLanes = 16;
   for (int64_t g = 0; g < groups; ++g) {
     const float* in = row + g * length;
-    if (length < 2 * kLanes) {
-      float acc = in[0];
-      for (int64_t i = 1; i < length; ++i) alu_rows(op, &acc, in + i, &acc, 1);
-      out[g] = acc;
-      continue;
+    float acc = in[0];
+    int64_t i = 1;
+    if (length >= 2 * kLanes) {
+      float lanes[kLanes];
+      std::copy(in, in + kLanes, lanes);
+      for (i = kLanes; i + kLanes <= length; i += kLanes)
+        for (int64_t k = 0; k < kLanes; ++k) lanes[k] = op(lanes[k], in[i + k]);
+      acc = lanes[0];
+      for (int64_t k = 1; k < kLanes; ++k) acc = op(acc, lanes[k]);
     }
-    float lanes[kLanes];
-    std::copy(in, in + kLanes, lanes);
-    int64_t i = kLanes;
-    for (; i + kLanes <= length; i += kLanes) alu_rows(op, lanes, in + i, lanes, kLanes);
-    float acc = lanes[0];
-    for (int64_t k = 1; k < kLanes; ++k) acc = alu(op, acc, lanes[k]);
-    for (; i < length; ++i) acc = alu(op, acc, in[i]);
+    for (; i < length; ++i) acc = op(acc, in[i]);
     out[g] = acc;
   }
 }
@@ -94,7 +93,6 @@ Status resolve_reduction(State& state, const MachineInst& inst, Reduction& r) {
 }
 
 void reduce_arith(const MachineInst& inst, const Reduction& r, int begin, int end) {
-  const bool extreme = inst.op0 == AluOp::Max || inst.op0 == AluOp::Min;
   float* in = scratch_row(0, r.in.elements * kGroup);
   float* out = scratch_row(1, r.groups * kGroup);
   for (int p = begin; p < end; p += kGroup) {
@@ -105,8 +103,10 @@ void reduce_arith(const MachineInst& inst, const Reduction& r, int begin, int en
       rows[k] = row_as_f32(r.in, p + k, in + k * r.in.elements);
       results[k] = out + k * r.groups;
     }
-    if (extreme)
-      for (int k = 0; k < count; ++k) fold_extreme(inst.op0, rows[k], r.groups, r.length, results[k]);
+    if (inst.op0 == AluOp::Max)
+      for (int k = 0; k < count; ++k) fold_extreme(rows[k], r.groups, r.length, results[k], maximum);
+    else if (inst.op0 == AluOp::Min)
+      for (int k = 0; k < count; ++k) fold_extreme(rows[k], r.groups, r.length, results[k], minimum);
     else
       fold_rows(inst.op0, rows, count, r.groups, r.length, results);
     for (int k = 0; k < count; ++k) {
