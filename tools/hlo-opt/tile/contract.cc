@@ -44,12 +44,39 @@ TileLowering::Panel TileLowering::operand_panel(uint32_t i, const Operand& opera
     }
     case EdgeKind::Load:
     case EdgeKind::Replicate:
-    case EdgeKind::Bounce:
+    case EdgeKind::Bounce: {
+      // The side that no block changes is loaded once for all chunks, while it fits.
+      const AxisId chunked = whole_panel_axis(i, operand);
+      if (chunked == kNone) {
+        load_panel(i, operand, panel);
+        break;
+      }
+      const Range cut = environment_.at(chunked);
+      environment_[chunked] = {builder_.constant(0), extent(chunked), nullptr};
       load_panel(i, operand, panel);
+      environment_[chunked] = cut;
+      if (panel.access.stride.contains(chunked))
+        panel.access.offset = builder_.affine().add(
+            panel.access.offset, builder_.affine().mul(cut.base, panel.access.stride.at(chunked)));
       break;
+    }
   }
   environment_[contract] = saved;
   return panel;
+}
+
+// The chunked axis, when the operand should be loaded along all of it at once; kNone otherwise.
+AxisId TileLowering::whole_panel_axis(uint32_t i, const Operand& operand) {
+  if (!cluster_.chunk || cluster_.chunk->outermost || cluster_.chunk_base == nullptr) return kNone;
+  const auto found = cluster_.chunk->axis.find(i);
+  if (found == cluster_.chunk->axis.end()) return kNone;
+  if (moving_panel_bytes(i) > arch_.sbuf_bytes_per_partition / 2) return kNone;
+  bool varies = false;
+  for (const affine::Ref expr : operand.index) {
+    varies = varies || expr->coef(found->second) != 0;
+    if (plan_.insts[i].partition != kNone && expr->coef(plan_.insts[i].partition) != 0) return kNone;
+  }
+  return varies ? found->second : kNone;
 }
 
 void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) {
@@ -74,8 +101,8 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
   }
   panel.block_step = elements;
   const size_t level = home_level(from.offset);
-  std::string key =
-      fmt::format("panel:{}@{}:{}", from.tensor, static_cast<const void*>(from.offset), from.lane_step, from.lanes);
+  std::string key = fmt::format("panel:{}@{}:{}", from.tensor, static_cast<const void*>(from.offset),
+                                from.lane_step, from.lanes);
   for (const FreeAxis& axis : order) key += fmt::format(",{}*{}", from.stride.at(axis.axis), axis.count);
   std::map<std::string, TileAccess>& cache = cache_of(level);
   if (const TileAccess* kept = find_kept(level, key)) {

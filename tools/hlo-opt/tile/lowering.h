@@ -135,6 +135,7 @@ class TileLowering {
   };
   Status lower_contract(uint32_t i);
   Panel operand_panel(uint32_t i, const penguin::Operand& operand);
+  penguin::AxisId whole_panel_axis(uint32_t i, const penguin::Operand& operand);
   void load_panel(uint32_t i, const penguin::Operand& operand, Panel& panel);
   void load_exchanged(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& order,
                       const FreeAxis& rows);
