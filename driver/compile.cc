@@ -71,7 +71,7 @@ Status check_before_start(const Plan& plan, Host& host) {
   if (size < 0) return error(Code::EFIL001, plan.model, std::string("no such file"));
   if (size == 0) return error(Code::EFIL003, plan.model, std::string("a model"), std::string("it is empty"));
   for (const Job& job : plan.jobs)
-    if (job.executable.empty() && job.skip_reason.empty())
+    if (job.executable.empty() && job.skip_reason.empty() && job.run_conditions.empty())
       return error(Code::EDRV001, job.tool, job.name, searched_folders(), job.tool);
   if (plan.output == plan.model) return error(Code::EARG001, std::string("--output would replace the model"));
   return plan.output.empty() ? Status::ok() : check_publishable(plan.output);
@@ -93,7 +93,8 @@ class Compile {
       return report_failure(status);
     announce(work_dir);
 
-    Outcome outcome = run_plan(plan_, {work_dir.path(), options_.to_argv(), options_}, host_, logger_);
+    Outcome outcome =
+        run_plan(plan_, {work_dir.path(), options_.to_argv(), searched_folders(), options_}, host_, logger_);
     if (!outcome.failure.failed() && !plan_.output.empty()) publish_result(work_dir, outcome);
     finish(work_dir, outcome);
     return outcome.failure.exit_status;

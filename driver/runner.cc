@@ -100,8 +100,10 @@ class PlanRun {
     return "";
   }
 
-  /// Inputs are there, stale outputs are gone, the replay script is written.
+  /// The tool and its inputs are there, stale outputs are gone, the replay script is written.
   Status prepare(const Job& job) {
+    if (job.executable.empty())
+      return error(Code::EDRV001, job.tool, job.name, context_.tool_folders, job.tool);
     for (const std::string& path : job.reads)
       if (host_.file_size(in_work_dir(path)) <= 0) return error(Code::EDRV012, job.name, path);
     for (const std::string& path : job.writes) {

@@ -33,6 +33,7 @@ struct Outcome {
 struct RunContext {
   std::string work_dir;                 // absolute, exists
   std::vector<std::string> state_argv;  // the options, for state.json
+  std::string tool_folders;             // where tools were looked up, for messages
   const Options& options;               // for conditions of time Run
 };
 

@@ -22,7 +22,7 @@ class Fixture {
     host.tools["a"].writes = {"a.out"};
     host.tools["c"].writes = {"c.out"};
   }
-  Outcome run() { return run_plan(plan, {"/w", {"-O1"}, options}, host, logger); }
+  Outcome run() { return run_plan(plan, {"/w", {"-O1"}, "/bin", options}, host, logger); }
   nlohmann::json json(const std::string& path) { return nlohmann::json::parse(host.files.at(path)); }
 
   Plan plan;
