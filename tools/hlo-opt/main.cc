@@ -61,6 +61,10 @@ Status run(const Options& options) {
 
   NCC_ASSIGN(penguin::Module module, penguin::read_module(options.input));
   c.module = std::make_unique<penguin::Module>(std::move(module));
+  const std::filesystem::path constants = std::filesystem::path(options.input).replace_filename("constants.bin");
+  if (std::filesystem::exists(constants)) {
+    NCC_ASSIGN(c.constants, MappedFile::open(constants.string()));
+  }
   for (const PassInfo* pass : order) {
     try {
       NCC_TRY(pass->run(c));

@@ -25,7 +25,9 @@ Status run_compose_accesses(Compilation& c) { return compose_accesses(*c.module)
 Status run_common_subexpression_elim(Compilation& c) { return common_subexpression_elim(*c.module); }
 Status run_dead_code_elim(Compilation& c) { return dead_code_elim(*c.module); }
 Status run_recognise_activations(Compilation& c) { return recognise_activations(*c.module); }
-Status run_expand_math(Compilation& c) { return expand_math(*c.module, *c.arch); }
+Status run_expand_math(Compilation& c) {
+  return expand_math(*c.module, *c.arch, c.constants ? c.constants->bytes() : std::span<const std::byte>{});
+}
 Status run_legalize_ops(Compilation& c) { return legalize_ops(*c.module); }
 Status run_factor_axes(Compilation& c) { return factor_axes(*c.module); }
 Status run_layout(Compilation& c) { return choose_layout(*c.module, *c.arch, c.plan); }

@@ -7,6 +7,7 @@
 
 #include "common/arch/arch.h"
 #include "common/diag/status.h"
+#include "common/files/files.h"
 #include "ir-formats/bir/module.h"
 #include "ir-formats/penguin/module.h"
 #include "tools/hlo-opt/plan.h"
@@ -19,6 +20,7 @@ struct Compilation {
   const ArchModel* arch = nullptr;
   int opt_level = 2;
   std::unique_ptr<penguin::Module> module;
+  std::shared_ptr<const MappedFile> constants;  // constants.bin beside the input; null when there is none
   Plan plan;  // filled by layout and cluster
   bool is_tiled = false;
   std::unique_ptr<bir::Module> bir;  // filled by emit_bir

@@ -66,7 +66,7 @@ class Emitter {
 
   Operand intermediate(const Node& node) {
     penguin::Tensor tensor;
-    tensor.name = names_.make(original_.name, operation_name(node));
+    tensor.name = names_.make(base_name(original_, function_), operation_name(node));
     tensor.dtype = node.dtype;
     tensor.loc = original_.loc;
     Operand operand;
@@ -117,6 +117,10 @@ class Emitter {
 };
 
 }  // namespace
+
+const std::string& base_name(const Inst& inst, const penguin::Function& function) {
+  return inst.name.empty() ? function.tensors[inst.result.tensor].name : inst.name;
+}
 
 Names::Names(const penguin::Function& function) {
   for (const penguin::Tensor& tensor : function.tensors) taken_.insert(tensor.name);

@@ -19,6 +19,9 @@ class Names {
   std::set<std::string> taken_;
 };
 
+/// What names the intermediates of an instruction: its own name, else that of the tensor it writes.
+const std::string& base_name(const penguin::Inst& inst, const penguin::Function& function);
+
 /// Appends one Map per operation that `root` needs. Intermediates are new Internal tensors, one dim per
 /// iteration axis of `original`; the last Map writes `original`'s result (of the type of `root`) and keeps
 /// its name.

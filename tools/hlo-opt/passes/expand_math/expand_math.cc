@@ -1,15 +1,11 @@
 #include "tools/hlo-opt/passes/expand_math/expand_math.h"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <unordered_map>
-
 #include "tools/hlo-opt/passes/expand_math/contract.h"
 #include "tools/hlo-opt/passes/expand_math/emit.h"
 #include "tools/hlo-opt/passes/expand_math/range.h"
 #include "tools/hlo-opt/passes/expand_math/reduce.h"
 #include "tools/hlo-opt/passes/expand_math/rules.h"
+#include "tools/hlo-opt/passes/expand_math/tensor_ranges.h"
 
 namespace ncc::hlo_opt {
 namespace {
@@ -21,68 +17,11 @@ using penguin::Operand;
 using penguin::ScalarFunction;
 using penguin::Stmt;
 
-// What is known of tensors: the hull of all that is written to them, once every writer in the function has
-// been seen.
-class TensorRanges {
- public:
-  explicit TensorRanges(const penguin::Function& function) : function_(function) { expect(function.body); }
-
-  /// Counts the writers in statements that will be visited.
-  void expect(const std::vector<Stmt>& body) {
-    for (const Stmt& stmt : body) {
-      if (stmt.inst) ++tensors_[root(stmt.inst->result)].writers;
-      expect(stmt.body);
-      expect(stmt.else_body);
-    }
-  }
-
-  Range of(const Operand& operand) const {
-    if (operand.kind == Operand::Kind::Scalar) {
-      const double value = load_as_double(operand.dtype, &operand.scalar);
-      return std::isnan(value) ? full_range(operand.dtype) : Range{value, value};
-    }
-    if (operand.kind == Operand::Kind::Index) {
-      const affine::Interval interval =
-          affine::bounds(operand.value, [&](affine::AxisId axis) { return function_.axes[axis].extent; });
-      return {static_cast<double>(interval.low), static_cast<double>(interval.high)};
-    }
-    const auto it = tensors_.find(root(operand));
-    const bool is_known = it != tensors_.end() && it->second.writers == 0 && it->second.range.has_value() &&
-                          function_.tensors[root(operand)].role != penguin::Role::Input;
-    return is_known ? *it->second.range : full_range(operand.dtype);
-  }
-
-  /// One writer has been visited.
-  void wrote(const Operand& result, Range range) {
-    Entry& entry = tensors_[root(result)];
-    --entry.writers;
-    entry.range = entry.range
-                      ? Range{std::min(entry.range->low, range.low), std::max(entry.range->high, range.high)}
-                      : range;
-  }
-  /// One writer has been replaced by other statements.
-  void replaced(const Operand& result) { --tensors_[root(result)].writers; }
-
- private:
-  struct Entry {
-    int writers = 0;  // not yet visited
-    std::optional<Range> range;
-  };
-
-  // A view shares its elements with another tensor.
-  penguin::TensorId root(const Operand& operand) const {
-    const penguin::TensorId alias = function_.tensors[operand.tensor].alias_of;
-    return alias == penguin::kNone ? operand.tensor : alias;
-  }
-
-  const penguin::Function& function_;
-  std::unordered_map<penguin::TensorId, Entry> tensors_;
-};
-
 class Expander {
  public:
-  Expander(penguin::Module& module, penguin::Function& function, const ArchModel& arch)
-      : module_(module), function_(function), arch_(arch), names_(function), ranges_(function) {}
+  Expander(penguin::Module& module, penguin::Function& function, const ArchModel& arch,
+           std::span<const std::byte> constants)
+      : module_(module), function_(function), arch_(arch), names_(function), ranges_(function, constants) {}
 
   Status run() { return expand_body(function_.body); }
 
@@ -155,7 +94,7 @@ class Expander {
     Graph graph(arch_);
     Request request{graph, {}, inst.attributes, inst.result.dtype};
     for (const Operand& operand : inst.operands)
-      request.x.push_back(graph.operand(operand, ranges_.of(operand)));
+      request.x.push_back(for_rule(inst, graph.operand(operand, ranges_.of(operand))));
 
     // The type that chooses the rule: that of the values, not of a predicate.
     const bool selects =
@@ -170,6 +109,14 @@ class Expander {
     ranges_.wrote(inst.result, value.range());
     emit(graph, value, inst, module_, function_, names_, out);
     return Status::ok();
+  }
+
+  // Rules compute on fp32, bf16 and f16; 8-bit floats only move and convert as they are.
+  static Value for_rule(const Inst& inst, Value operand) {
+    const bool moves =
+        inst.function == ScalarFunction::SelectModel || inst.function == ScalarFunction::BitcastConvert;
+    const bool is_8bit_float = is_float(operand.dtype()) && info(operand.dtype()).bits == 8;
+    return is_8bit_float && !moves ? operand.graph->copy(operand, Dtype::F32) : operand;
   }
 
   static Status unsupported_type(const Inst& inst, Dtype type) {
@@ -204,8 +151,9 @@ class Expander {
 
 }  // namespace
 
-Status expand_math(penguin::Module& module, const ArchModel& arch) {
-  for (penguin::Function& function : module.functions) NCC_TRY(Expander(module, function, arch).run());
+Status expand_math(penguin::Module& module, const ArchModel& arch, std::span<const std::byte> constants) {
+  for (penguin::Function& function : module.functions)
+    NCC_TRY(Expander(module, function, arch, constants).run());
   return Status::ok();
 }
 

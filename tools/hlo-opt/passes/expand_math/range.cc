@@ -19,6 +19,9 @@ Range hull(std::initializer_list<double> points) {
   return {std::min(points), std::max(points)};
 }
 
+// Room for the error of a function that is not correctly rounded; the values are not negative.
+Range approximate(Range range) { return {range.low * (1 - 0x1p-20), range.high * (1 + 0x1p-20)}; }
+
 Range multiply(Range a, Range b) {
   return hull({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
 }
@@ -42,6 +45,13 @@ Range float_alu(AluOp op, Range a, Range b) {
       return {std::min(a.low, b.low), std::min(a.high, b.high)};
     case AluOp::Abs:
       return {a.low > 0 ? a.low : (a.high < 0 ? -a.high : 0), std::max(std::fabs(a.low), std::fabs(a.high))};
+    case AluOp::Pow:
+      // Monotone in the exponent for a positive base, in the base for a positive one as well; so the corners
+      // bound it.
+      if (a.low > 0)
+        return approximate(hull({std::pow(a.low, b.low), std::pow(a.low, b.high), std::pow(a.high, b.low),
+                                 std::pow(a.high, b.high)}));
+      return {-kInfinity, kInfinity};
     case AluOp::Mod:
       if (b.low > 0) return {0, b.high};
       return {-kInfinity, kInfinity};
@@ -75,10 +85,10 @@ Range bit_range(AluOp op, Dtype dtype, Range a, const Node& b) {
   return full_range(dtype);
 }
 
-Range activation_range(ActivationFunction function) {
+Range activation_range(ActivationFunction function, Range x) {
   switch (function) {
     case ActivationFunction::Exp:
-      return {0, kInfinity};
+      return approximate({std::exp(x.low), std::exp(x.high)});
     case ActivationFunction::Sigmoid:
       return {0, 1};
     case ActivationFunction::Tanh:
@@ -131,7 +141,7 @@ Range result_range(const Node& op, std::span<const Node* const> operands) {
       }
       break;
     case ScalarFunction::Activation:
-      return converted(activation_range(op.activation), op.dtype);
+      return converted(activation_range(op.activation, a), op.dtype);
     case ScalarFunction::Copy:
       return converted(a, op.dtype);
     case ScalarFunction::Select:

@@ -20,7 +20,7 @@ AxisId Statements::new_axis(AxisId from, int64_t extent) {
 
 Operand Statements::temporary(const std::string& suffix, Dtype dtype, const Axes& axes) {
   penguin::Tensor tensor;
-  tensor.name = names_.make(original_.name, suffix);
+  tensor.name = names_.make(base_name(original_, function_), suffix);
   tensor.dtype = dtype;
   tensor.loc = original_.loc;
   Operand operand;

@@ -161,6 +161,25 @@ TEST_CASE("comparisons of floats are IEEE or total", "[expand_math]") {
   }
 }
 
+TEST_CASE("8-bit floats compute in fp32 and round once", "[expand_math]") {
+  for (Dtype type : {Dtype::F8E5M2, Dtype::F8E4M3FN}) {
+    Array x{type, {}};
+    for (uint64_t bits = 0; bits < 256; ++bits) x.bits.push_back(bits);
+    check_float(
+        "exp", {ScalarFunction::Exponential, {x}, type, {}},
+        [](const std::vector<double>& v) { return std::exp(v[0]); }, 1);
+    check_float(
+        "floor", {ScalarFunction::Floor, {x}, type, {}},
+        [](const std::vector<double>& v) { return std::floor(v[0]); }, 0);
+    check_float(
+        "sqrt", {ScalarFunction::Sqrt, {x}, type, {}},
+        [](const std::vector<double>& v) { return std::sqrt(v[0]); }, 1);
+    check_float(
+        "convert", {ScalarFunction::Convert, {x}, Dtype::F32, {}},
+        [](const std::vector<double>& v) { return v[0]; }, 0);
+  }
+}
+
 TEST_CASE("float classification is exact", "[expand_math]") {
   for (Dtype type : kFloatTypes) {
     const Array x = sample_floats(type, 3);

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
+#include <span>
 
 #include "tests/unit/tools/hlo-opt/expand_math/sweep.h"
 #include "tools/hlo-opt/passes/expand_math/expand_math.h"
@@ -49,8 +50,8 @@ struct Program {
     stmt.inst = std::move(inst);
     module.main().body.push_back(std::move(stmt));
   }
-  void run(const char* target) {
-    const Status status = expand_math(module, *find_arch(target));
+  void run(const char* target, std::span<const std::byte> constants = {}) {
+    const Status status = expand_math(module, *find_arch(target), constants);
     INFO((status.is_ok() ? std::string() : status.diagnostic().to_string()));
     REQUIRE(status.is_ok());
     evaluate(module, *find_arch(target), values);
@@ -307,6 +308,42 @@ TEST_CASE("small known integers compare and reduce in fp32", "[expand_math]") {
   CHECK(program.module.main().body.size() == 3);
   CHECK(program.of(largest).bits[0] == 99);
   for (size_t n = 0; n < 100; ++n) CHECK(program.of(less).bits[n] == (n % 2 == 0 || n < 17));
+}
+
+TEST_CASE("constants bound the arguments computed from them", "[expand_math]") {
+  // Rotary embedding: positions times constant frequencies need no reduction of huge arguments.
+  Program program;
+  const penguin::AxisId i = program.axis(50), j = program.axis(3);
+  const Operand frequency = program.tensor("frequency", Dtype::F32, {j}, penguin::Role::Const);
+  const Operand angle = program.tensor("angle", Dtype::F32, {i, j}, penguin::Role::Internal);
+  const Operand y = program.tensor("y", Dtype::F32, {i, j}, penguin::Role::Output);
+  const std::vector<float> data = {1.0f, 0.1f, 0.01f};
+  program.module.main().tensors[frequency.tensor].const_offset = 0;
+  program.of(frequency) = floats(Dtype::F32, {1.0f, 0.1f, 0.01f});
+  Operand position;
+  position.kind = Operand::Kind::Index;
+  position.dtype = Dtype::F32;
+  position.value = program.module.affine->axis(i);
+  auto add = [&](const std::string& name, ScalarFunction function, std::vector<Operand> operands,
+                 const Operand& result) {
+    auto inst = std::make_unique<Inst>();
+    inst->name = name;
+    inst->function = function;
+    inst->axes = {{i, AxisRole::Parallel}, {j, AxisRole::Parallel}};
+    inst->operands = std::move(operands);
+    inst->result = result;
+    program.add(std::move(inst));
+  };
+  add("angle", ScalarFunction::Multiply, {position, frequency}, angle);
+  add("y", ScalarFunction::Sine, {angle}, y);
+  program.run("trn2", std::as_bytes(std::span(data)));
+  CHECK(program.module.main().body.size() < 25);
+  for (size_t row = 0; row < 50; ++row)
+    for (size_t column = 0; column < 3; ++column) {
+      const float argument = static_cast<float>(row) * data[column];
+      CHECK(as_double(Dtype::F32, program.of(y).bits[row * 3 + column]) ==
+            Approx(std::sin(double{argument})).margin(1e-7));
+    }
 }
 
 }  // namespace
