@@ -84,8 +84,45 @@ class Lowering {
            const Emission& like);
   void fill_outside(const View& target, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes,
                     const View& source, const Emission& like);
-  Result<std::vector<int64_t>> constant_starts(const Instruction& inst, int64_t first,
-                                               const std::vector<int64_t>& limits) const;
+  std::optional<std::vector<int64_t>> constant_starts(const Instruction& inst, int64_t first,
+                                                      const std::vector<int64_t>& limits) const;
+  // data-dependent indexing
+  /// A dimension addressed by data: `window` elements from start[point] on.
+  struct IndexedDim {
+    int64_t dim, size, window;
+    View start;  // s32 over the points
+  };
+  struct Selection {
+    std::vector<int64_t> points;  // sizes of the index array's dimensions
+    std::vector<IndexedDim> dims;
+    std::optional<View> valid;  // pred over the points: the others select nothing
+  };
+  /// A scatter over one domain: points, windows of the indexed dimensions, dimensions of the operand. Each
+  /// map gives the domain dimension of an array's dimension.
+  struct ScatterPlan {
+    Selection selection;
+    std::vector<int64_t> update_perm, point_of_dim, windows, sizes, operand_map, selector_map, update_map;
+  };
+  View compute(const Emission& like, penguin::ScalarFunction function, std::vector<View> operands,
+               Dtype dtype, penguin::Comparison comparison = penguin::Comparison::Eq);
+  View integer_constant(Dtype dtype, int64_t value, const std::vector<int64_t>& shape);
+  /// [points..., windows..., positions...]: 1 where start + window index is the position.
+  View selector(const Selection& selection, Dtype dtype, const Emission& like);
+  View contract(const Emission& like, const View& lhs, const View& rhs, const std::vector<int64_t>& lhs_map,
+                const std::vector<int64_t>& rhs_map, const std::vector<int64_t>& result_map,
+                const std::vector<int64_t>& sizes, Dtype dtype);
+  /// [points..., windows or whole dimensions...]; point_of_dim: the point dimension that a batching operand
+  /// dimension is, or -1.
+  Result<View> indexed_read(const Instruction& inst, const View& operand, const Selection& selection,
+                            const std::vector<int64_t>& point_of_dim);
+  View start_index(const Instruction& inst, const View& indices, int64_t vector_dim, int64_t k);
+  View clamp_index(const Emission& like, const View& index, int64_t limit);
+  Result<Value> lower_gather(const Instruction& inst);
+  Result<Value> lower_scatter(const Instruction& inst);
+  Result<Value> dynamic_slice(const Instruction& inst);
+  Result<Value> dynamic_update_slice(const Instruction& inst);
+  ScatterPlan plan_scatter(const Instruction& inst);
+  View scatter_replace(const ScatterPlan& plan, const View& base, const View& updates, const Emission& like);
   // reductions and contractions
   Result<Value> lower_reduce(const Instruction& inst);
   Result<Value> lower_reduce_window(const Instruction& inst);

@@ -146,12 +146,12 @@ Result<Value> Lowering::lower_get_dimension_size(const Instruction& inst) {
   return Value(View::scalar(builder_.affine(), inst.shape.dtype, bits, {}));
 }
 
-Result<std::vector<int64_t>> Lowering::constant_starts(const Instruction& inst, int64_t first,
-                                                       const std::vector<int64_t>& limits) const {
+std::optional<std::vector<int64_t>> Lowering::constant_starts(const Instruction& inst, int64_t first,
+                                                              const std::vector<int64_t>& limits) const {
   std::vector<int64_t> starts;
   for (size_t d = 0; d < limits.size(); ++d) {
     const std::optional<int64_t> start = known_scalar(operand(inst, first + static_cast<int64_t>(d)));
-    if (!start && limits[d] != 0) return unsupported(inst, "its start index depends on data");
+    if (!start && limits[d] != 0) return std::nullopt;
     starts.push_back(std::clamp<int64_t>(start.value_or(0), 0, limits[d]));
   }
   return starts;
@@ -159,15 +159,7 @@ Result<std::vector<int64_t>> Lowering::constant_starts(const Instruction& inst, 
 
 Result<Value> Lowering::lower_dynamic_slice(const Instruction& inst) {
   if (inst.shape.num_elements() == 0) return Value(empty(inst));
-  View out = view(inst, 0);
-  std::vector<int64_t> limits;
-  for (int64_t d = 0; d < out.rank(); ++d)
-    limits.push_back(out.shape()[static_cast<size_t>(d)] - inst.shape.dims[static_cast<size_t>(d)]);
-  NCC_ASSIGN(const std::vector<int64_t> starts, constant_starts(inst, 1, limits));
-  for (int64_t d = 0; d < out.rank(); ++d)
-    out = builder_.slice(out, d, starts[static_cast<size_t>(d)], 1, inst.shape.dims[static_cast<size_t>(d)],
-                         inst.name, inst.loc);
-  return Value(out);
+  return dynamic_slice(inst);
 }
 
 Result<Value> Lowering::lower_dynamic_update_slice(const Instruction& inst) {
@@ -177,7 +169,9 @@ Result<Value> Lowering::lower_dynamic_update_slice(const Instruction& inst) {
   if (update.shape() == base.shape()) return Value(update);
   std::vector<int64_t> limits;
   for (size_t d = 0; d < base.shape().size(); ++d) limits.push_back(base.shape()[d] - update.shape()[d]);
-  NCC_ASSIGN(const std::vector<int64_t> starts, constant_starts(inst, 2, limits));
+  const std::optional<std::vector<int64_t>> known = constant_starts(inst, 2, limits);
+  if (!known) return dynamic_update_slice(inst);
+  const std::vector<int64_t>& starts = *known;
   const View whole = builder_.whole(builder_.add_tensor(inst.name, base.dtype(), base.shape(), inst.loc));
   fill_outside(whole, starts, update.shape(), base, emission(inst));
   View box = whole;

@@ -36,12 +36,21 @@ View View::scalar(affine::Context& affine, Dtype dtype, uint64_t bits, const std
   return view;
 }
 
-View View::iota(affine::Context& affine, Dtype dtype, const std::vector<int64_t>& shape, int64_t dim) {
+View View::index(affine::Context& affine, Dtype dtype, const std::vector<int64_t>& shape,
+                 const std::vector<std::pair<int64_t, int64_t>>& terms, int64_t constant) {
   View view = scalar(affine, dtype, 0, shape);
-  const DigitList& digits = view.dims_[static_cast<size_t>(dim)];
   view.base_.kind = Operand::Kind::Index;
-  view.base_.value = digits.empty() ? affine.constant(0) : affine.axis(digits[0].id);
+  std::vector<affine::Term> sum;
+  for (const auto& [dim, coef] : terms) {
+    const DigitList& digits = view.dims_[static_cast<size_t>(dim)];
+    if (!digits.empty()) sum.push_back({digits[0].id, coef});
+  }
+  view.base_.value = affine.make(constant, std::move(sum));
   return view;
+}
+
+View View::iota(affine::Context& affine, Dtype dtype, const std::vector<int64_t>& shape, int64_t dim) {
+  return index(affine, dtype, shape, {{dim, 1}});
 }
 
 DigitList View::fresh_dim(int64_t size) {

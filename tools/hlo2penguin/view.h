@@ -31,6 +31,9 @@ class View {
                      const std::vector<int64_t>& shape);
   /// The raw bits at every index.
   static View scalar(affine::Context& affine, Dtype dtype, uint64_t bits, const std::vector<int64_t>& shape);
+  /// constant + sum of coefficient * index over the (dimension, coefficient) terms.
+  static View index(affine::Context& affine, Dtype dtype, const std::vector<int64_t>& shape,
+                    const std::vector<std::pair<int64_t, int64_t>>& terms, int64_t constant = 0);
   /// The index along `dim`.
   static View iota(affine::Context& affine, Dtype dtype, const std::vector<int64_t>& shape, int64_t dim);
 
