@@ -7,6 +7,7 @@
 #include "common/files/files.h"
 #include "common/tool/tool_main.h"
 #include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/verify.h"
 #include "ir-formats/hlo/write.h"
 #include "ir-formats/penguin/io.h"
 #include "ir-formats/penguin/verify.h"
@@ -30,15 +31,13 @@ Status list_operators() {
   return Status::ok();
 }
 
-/// hlo_module.pb: a model that came as a proto is passed on as it is, one that came as text is written as a
-/// proto.
-Status write_hlo(const hlo::Module& model, const std::string& input, const std::string& output) {
-  NCC_ASSIGN(std::string bytes, read_file(input));
-  const bool is_text = bytes.find('\0') == std::string::npos;
-  if (is_text) {
-    NCC_ASSIGN(bytes, hlo::write_hlo_proto(model));
-  }
-  return write_file(output, bytes);
+/// hlo_module.pb: the model as it was read, without what nothing uses, with dense ids.
+Status write_hlo(hlo::Module& model, const std::string& path) {
+  model.remove_unreachable();
+  for (const auto& computation : model.computations()) computation->remove_dead();
+  model.renumber();
+  NCC_ASSIGN(const std::string bytes, hlo::write_hlo_proto(model));
+  return write_file(path, bytes);
 }
 
 Status run(const Options& options) {
@@ -47,6 +46,7 @@ Status run(const Options& options) {
   const ArchModel* arch = find_arch(options.target);
   if (arch == nullptr) return error(Code::EARG001, fmt::format("unknown target '{}'", options.target));
   NCC_ASSIGN(const std::unique_ptr<hlo::Module> model, hlo::read_module(options.input));
+  NCC_TRY(hlo::verify(*model));
 
   penguin::Module module;
   ConstantStore constants;
@@ -60,7 +60,7 @@ Status run(const Options& options) {
   std::error_code failed;
   std::filesystem::create_directories(dir, failed);
   if (failed) return error(Code::EFIL002, options.output_dir, failed.message());
-  NCC_TRY(write_hlo(*model, options.input, (dir / "hlo_module.pb").string()));
+  NCC_TRY(write_hlo(*model, (dir / "hlo_module.pb").string()));
   NCC_TRY(constants.write((dir / "constants.bin").string()));
   NCC_TRY(write_file((dir / "hlo_metrics.json").string(), metrics_json(metrics, *arch, module.name)));
   NCC_TRY(write_file((dir / "hlo_netlist.json").string(), netlist_json(module)));
