@@ -1,4 +1,5 @@
-// Compiled kernels on the simulated machine: results, races, and the scheduler's estimate against the simulated time.
+// Compiled kernels on the simulated machine: results, races, and the scheduler's estimate against the
+// simulated time.
 #include <cstdlib>
 
 #include "ir-formats/isa/machine/machine.h"
@@ -61,6 +62,25 @@ TEST_CASE("a matrix product keeps the engines busy and the estimate is close", "
                       static_cast<double>(sim.report.time_ticks);
   INFO("PE busy " << busy);
   CHECK(busy > 0.5);
+}
+
+TEST_CASE("tiles that every column panel loads again are loaded once", "[walrus]") {
+  Run run(bir::testing::gemm(4, 4, 4));
+  REQUIRE(run.cause() == "");
+  CHECK(run.ctx.metrics["loads_merged"] == 3 * 4 * 4);
+  bir::Tensors inputs;
+  for (const auto& [name, elements] : {std::pair{"a", 512 * 512}, std::pair{"b", 512 * 2048}}) {
+    std::vector<std::byte>& bytes = inputs[name];
+    for (int i = 0; i < elements; ++i) {
+      const uint16_t value = bf16_from_f32(static_cast<float>((i * 7 + i / 512) % 5 - 2));
+      bytes.push_back(static_cast<std::byte>(value & 0xFF));
+      bytes.push_back(static_cast<std::byte>(value >> 8));
+    }
+  }
+  const Simulated sim = simulate(run.ctx.program, inputs, machine::RunMode::Checking);
+  Result<bir::Tensors> expected = bir::interpret(bir::testing::gemm(4, 4, 4), {}, inputs);
+  REQUIRE(expected.is_ok());
+  CHECK((sim.outputs.at("c") == expected.value().at("c")));
 }
 
 TEST_CASE("compile a large matrix product", "[.bench]") {
