@@ -204,6 +204,8 @@ std::optional<size_t> largest_first(std::vector<Lifetime>& items, const Space& s
 
 }  // namespace
 
+Space sbuf_space(const ArchModel& arch) { return {arch.sbuf_bytes_per_partition, 8, 64, 0, false, true}; }
+
 std::vector<Lifetime> lifetimes(const bir::Function& fn, bir::Memory memory) {
   std::vector<int64_t> item_of(fn.locations.size(), -1);
   std::vector<Lifetime> items;

@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/arch/arch.h"
 #include "ir-formats/bir/module.h"
 
 namespace ncc::walrus {
@@ -40,6 +41,9 @@ struct Space {
   bool whole_banks = false;  // Rotate: one location per bank
   bool has_bands = true;
 };
+
+/// SBUF's geometry.
+Space sbuf_space(const ArchModel& arch);
 
 enum class Strategy : uint8_t { Rotate, FirstFit, Largest };
 

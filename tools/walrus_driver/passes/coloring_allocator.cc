@@ -29,7 +29,7 @@ class Allocator final : public Pass {
   Space geometry(const std::vector<Lifetime>& items, const ArchModel& arch) const {
     switch (memory_) {
       case Memory::Sbuf:
-        return {arch.sbuf_bytes_per_partition, 8, 64, 0, false, true};
+        return sbuf_space(arch);
       case Memory::Psum:
         return {arch.psum_banks * arch.psum_bank_bytes, 8, 64, arch.psum_bank_bytes, true, true};
       case Memory::Dram:

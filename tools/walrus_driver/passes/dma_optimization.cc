@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tools/walrus_driver/allocator.h"
 #include "tools/walrus_driver/live_profile.h"
 #include "tools/walrus_driver/pass.h"
 
@@ -16,14 +17,17 @@ namespace {
 
 using bir::kNone;
 
-// Percent of SBUF that live bytes may reach through merging.
-constexpr int64_t kBudgetPercent = 60;
+// Percent of SBUF that live bytes may reach through merging: the first share under which everything can be
+// placed.
+constexpr int64_t kBudgetPercents[] = {85, 60, 40};
 
 struct Usage {
   bool loads_only = true;  // written by transfers from read-only DRAM alone
   int64_t first_write = -1, last_write = -1, first_read = -1, last_read = -1;
   std::vector<uint32_t> writers;
-  int64_t start() const { return first_write; }
+  int64_t start() const {
+    return first_write < 0 || (first_read >= 0 && first_read < first_write) ? first_read : first_write;
+  }
   int64_t end() const { return std::max(last_write, last_read); }
 };
 
@@ -91,33 +95,69 @@ class MergeLoads final : public Pass {
 
   static void merge(bir::Function& fn, PassContext& ctx) {
     const std::vector<Usage> usage = usages(fn);
-    const int64_t positions = std::ssize(fn.block.instructions);
-    LiveProfile live(positions);
     std::map<std::vector<int64_t>, std::vector<uint32_t>> same;
-    for (uint32_t l = 0; l < fn.locations.size(); ++l) {
-      if (fn.locations[l].memory != bir::Memory::Sbuf) continue;
-      const Usage& u = usage[l];
-      const int64_t start = u.first_write < 0 ? u.first_read : u.first_write;
-      if (start >= 0) live.add(start, std::max(u.end(), start) + 1, fn.locations[l].bytes_per_partition);
-      if (u.loads_only) same[content(fn, l, u)].push_back(l);
+    for (uint32_t l = 0; l < fn.locations.size(); ++l)
+      if (usage[l].loads_only) same[content(fn, l, usage[l])].push_back(l);
+    const std::vector<Gap> closable = gaps(usage, same);
+    if (closable.empty()) return;
+    for (int64_t percent : kBudgetPercents) {
+      std::vector<uint32_t> kept =
+          choose(fn, usage, closable, ctx.arch.sbuf_bytes_per_partition * percent / 100);
+      if (!fits(fn, usage, kept, ctx.arch)) continue;
+      apply(fn, kept, usage, ctx);
+      return;
     }
-    std::vector<uint32_t> kept(fn.locations.size(), kNone);  // the location whose data stands for this one
-    std::vector<int64_t> first_read(fn.locations.size());    // of a location and all that it stands for
-    for (size_t l = 0; l < usage.size(); ++l) first_read[l] = usage[l].first_read;
-    for (const Gap& gap : gaps(usage, same)) {
+  }
+
+  /// For each location the one whose data stands for it, or kNone.
+  static std::vector<uint32_t> choose(const bir::Function& fn, const std::vector<Usage>& usage,
+                                      const std::vector<Gap>& closable, int64_t budget) {
+    LiveProfile live(std::ssize(fn.block.instructions));
+    std::vector<int64_t> first_read(fn.locations.size());  // of a location and all that it stands for
+    for (uint32_t l = 0; l < fn.locations.size(); ++l) {
+      const Usage& u = usage[l];
+      first_read[l] = u.first_read;
+      if (fn.locations[l].memory == bir::Memory::Sbuf && u.start() >= 0)
+        live.add(u.start(), u.end() + 1, fn.locations[l].bytes_per_partition);
+    }
+    std::vector<uint32_t> kept(fn.locations.size(), kNone);
+    for (const Gap& gap : closable) {
       const uint32_t root = root_of(kept, gap.earlier);
       // The transfers that stay must come before every use.
       if (usage[root].last_write >= first_read[gap.later]) continue;
       const int64_t from = usage[gap.earlier].end() + 1, to = usage[gap.later].start();
       const int64_t bytes = fn.locations[gap.later].bytes_per_partition;
       if (from < to) {
-        if (live.most(from, to) + bytes > ctx.arch.sbuf_bytes_per_partition * kBudgetPercent / 100) continue;
+        if (live.most(from, to) + bytes > budget) continue;
         live.add(from, to, bytes);
       }
       kept[gap.later] = root;
       first_read[root] = std::min(first_read[root], first_read[gap.later]);
     }
-    apply(fn, kept, usage, ctx);
+    return kept;
+  }
+
+  /// Whether the allocator finds places for everything once the merges are made.
+  static bool fits(const bir::Function& fn, const std::vector<Usage>& usage, std::vector<uint32_t> kept,
+                   const ArchModel& arch) {
+    std::vector<int64_t> end(fn.locations.size(), -1);
+    for (uint32_t l = 0; l < fn.locations.size(); ++l) {
+      const uint32_t root = root_of(kept, l);
+      end[root] = std::max(end[root], usage[l].end());
+    }
+    std::vector<Lifetime> items;
+    for (uint32_t l = 0; l < fn.locations.size(); ++l) {
+      const bir::MemoryLocation& m = fn.locations[l];
+      if (m.memory != bir::Memory::Sbuf || kept[l] != kNone || usage[l].start() < 0) continue;
+      items.push_back(
+          {l, usage[l].start(), end[l], m.bytes_per_partition, m.partitions, m.base_alignment, 0, 0});
+    }
+    std::stable_sort(items.begin(), items.end(),
+                     [](const Lifetime& a, const Lifetime& b) { return a.start < b.start; });
+    const int64_t positions = std::ssize(fn.block.instructions);
+    for (Strategy strategy : {Strategy::Rotate, Strategy::FirstFit})
+      if (!place(items, sbuf_space(arch), strategy, positions)) return true;
+    return false;
   }
 
   static std::vector<Gap> gaps(const std::vector<Usage>& usage,
