@@ -17,7 +17,9 @@ bool can_race(const isa::Program& program, const isa::Access& access) {
   if (access.space == isa::Space::Sbuf || access.space == isa::Space::Psum) return true;
   if (access.space != isa::Space::Dram || access.variable < 0) return false;
   const auto variable = static_cast<size_t>(access.variable);
-  return variable < program.variables.size() && program.variables[variable].kind != isa::VariableKind::Const;
+  if (variable >= program.variables.size()) return false;
+  const isa::VariableKind kind = program.variables[variable].kind;
+  return kind != isa::VariableKind::Const && kind != isa::VariableKind::Input;
 }
 
 }  // namespace
@@ -27,12 +29,10 @@ Status EventLoop::check_accesses(int engine, const MachineInst& inst, uint32_t p
   for (const isa::Access* read :
        {&inst.in0, &inst.in1, &inst.scalar0.pointer, &inst.scalar1.pointer, &inst.scalar2.pointer}) {
     if (!read->present() || !can_race(program_, *read)) continue;
-    if (std::optional<Race> race = hazards_.access(engine, *read, false, who))
-      return race_error(*race, isa::info(inst.opcode).mnemonic.data());
+    if (std::optional<Race> race = hazards_.access(engine, *read, false, who)) return race_error(*race);
   }
   if (!inst.out.present() || !can_race(program_, inst.out)) return Status::ok();
-  if (std::optional<Race> race = hazards_.access(engine, inst.out, true, who))
-    return race_error(*race, isa::info(inst.opcode).mnemonic.data());
+  if (std::optional<Race> race = hazards_.access(engine, inst.out, true, who)) return race_error(*race);
   return Status::ok();
 }
 
@@ -44,8 +44,7 @@ Status EventLoop::check_transfer(const isa::DmaDescriptor& descriptor, const Tra
   for (const bool write : {false, true}) {
     const isa::Access& side = write ? descriptor.dst : descriptor.src;
     if (!can_race(program_, side)) continue;
-    if (std::optional<Race> race = hazards_.access(component, side, write, who))
-      return race_error(*race, "DMA");
+    if (std::optional<Race> race = hazards_.access(component, side, write, who)) return race_error(*race);
   }
   return Status::ok();
 }
@@ -67,7 +66,7 @@ uint32_t EventLoop::source_of(const Accessor& who) const {
   return program_.streams[who.lane][who.index].source;
 }
 
-Status EventLoop::race_error(const Race& race, const char*) const {
+Status EventLoop::race_error(const Race& race) const {
   const uint32_t source = source_of(race.later);
   SourceLoc loc;
   if (source < program_.sources.size())

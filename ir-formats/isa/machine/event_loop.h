@@ -90,7 +90,7 @@ class EventLoop {
 
   Status check_accesses(int engine, const isa::MachineInst& inst, uint32_t pc);
   Status check_transfer(const isa::DmaDescriptor& descriptor, const Transfer& transfer);
-  Status race_error(const Race& race, const char* what) const;
+  Status race_error(const Race& race) const;
   std::string describe(const Accessor& who) const;
   uint32_t source_of(const Accessor& who) const;
 
