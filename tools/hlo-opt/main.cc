@@ -5,8 +5,11 @@
 
 #include "common/files/files.h"
 #include "common/tool/tool_main.h"
+#include "ir-formats/bir/golden_check.h"
 #include "ir-formats/bir/io.h"
+#include "ir-formats/penguin/interpret.h"
 #include "ir-formats/penguin/io.h"
+#include "tools/hlo-opt/emit_bir.h"
 #include "tools/hlo-opt/io_description.h"
 #include "tools/hlo-opt/pipeline.h"
 
@@ -14,7 +17,9 @@ namespace ncc::hlo_opt {
 namespace {
 
 struct Options {
-  std::string input, output_dir = ".", target = "trn2", print_after, bir_format = "pb";
+  std::string input, output_dir = ".", target = "trn2", print_after, bir_format = "pb", verify_inputs,
+                     verify_goldens;
+  std::string check_after = "all";
   std::vector<std::string> passes, skip;
   int opt_level = 2;
   bool list_passes = false;
@@ -31,6 +36,69 @@ Status write_outputs(const Compilation& c, const Options& options) {
   NCC_TRY(write_file((dir / "sg00" / "io.json").string(), io_json(*c.module)));
   NCC_TRY(write_file((dir / "tensor_map.json").string(), tensor_map_json(*c.module)));
   return write_file((dir / "io_transposes.json").string(), "[]\n");
+}
+
+// The Penguin and BIR rungs of the ladder of truth: executes what a pass left and compares with the goldens.
+class Verifier {
+ public:
+  static Result<std::unique_ptr<Verifier>> load(const Options& options) {
+    auto verifier = std::make_unique<Verifier>();
+    if (options.verify_inputs.empty() || options.verify_goldens.empty()) return verifier;
+    verifier->options_ = &options;
+    NCC_ASSIGN(verifier->inputs_, read_array_folder(options.verify_inputs));
+    NCC_ASSIGN(verifier->goldens_, read_array_folder(options.verify_goldens));
+    const std::filesystem::path constants =
+        std::filesystem::path(options.input).parent_path() / "constants.bin";
+    verifier->constants_path_ = constants.string();
+    std::error_code ignored;
+    if (std::filesystem::exists(constants, ignored)) {
+      NCC_ASSIGN(verifier->constants_, MappedFile::open(constants.string()));
+    }
+    return verifier;
+  }
+
+  Status check(const Compilation& c, const std::string& after) const {
+    if (options_ == nullptr) return Status::ok();
+    if (!c.is_tiled) return check_tensor_level(c, after);
+    // A tile-level module is BIR in another container: it is executed as BIR.
+    NCC_ASSIGN(bir::IoDescription io, bir::parse_io(io_json(*c.module), "the tiled module"));
+    NCC_ASSIGN(const bir::GoldenCheck golden,
+               bir::GoldenCheck::load(std::move(io), options_->verify_inputs, options_->verify_goldens,
+                                      constants_path_));
+    NCC_ASSIGN(const bir::Module module, emit_bir(*c.module, *c.arch));
+    return golden.check(module, after);
+  }
+
+ private:
+  Status check_tensor_level(const Compilation& c, const std::string& after) const {
+    std::vector<Array> arrays;
+    for (size_t n = 0; n < inputs_.size() && n < c.module->inputs.size(); ++n) {
+      NCC_ASSIGN(Array typed, reinterpret(inputs_[n].array, c.module->inputs[n].declared_dtype,
+                                          fmt::format("input {}", n)));
+      arrays.push_back(std::move(typed));
+    }
+    const std::span<const std::byte> constants =
+        constants_ ? constants_->bytes() : std::span<const std::byte>();
+    NCC_ASSIGN(const std::vector<Array> results, penguin::interpret(*c.module, constants, arrays));
+    std::vector<NamedArray> named;
+    for (size_t n = 0; n < results.size(); ++n) named.push_back({c.module->outputs[n].name, results[n]});
+    return compare_with_goldens(named, goldens_, after);
+  }
+
+  const Options* options_ = nullptr;
+  std::vector<NamedArray> inputs_, goldens_;
+  std::string constants_path_;
+  std::shared_ptr<const MappedFile> constants_;
+};
+
+bool is_listed(const std::string& list, std::string_view name) {
+  for (size_t at = 0; at <= list.size();) {
+    const size_t comma = std::min(list.find(',', at), list.size());
+    const std::string_view entry = std::string_view(list).substr(at, comma - at);
+    if (entry == name || entry == "all") return true;
+    at = comma + 1;
+  }
+  return false;
 }
 
 Status run(const Options& options) {
@@ -65,13 +133,17 @@ Status run(const Options& options) {
   if (std::filesystem::exists(constants)) {
     NCC_ASSIGN(c.constants, MappedFile::open(constants.string()));
   }
+  NCC_ASSIGN(const std::unique_ptr<Verifier> verifier, Verifier::load(options));
+  NCC_TRY(verifier->check(c, "stage HLOToTensorizer (Penguin as read)"));
   for (const PassInfo* pass : order) {
     try {
       NCC_TRY(pass->run(c));
+      if (is_listed(options.check_after, pass->name))
+        NCC_TRY(verifier->check(c, fmt::format("stage Frontend, pass {}", pass->name)));
     } catch (const InternalError& failure) {
       return error(Code::EINT901, fmt::format("pass {}", pass->name), std::string(failure.what()));
     }
-    if (options.print_after == pass->name || options.print_after == "all")
+    if (is_listed(options.print_after, pass->name))
       fmt::print("; after {}\n{}", pass->name, penguin::to_text(*c.module));
   }
   return write_outputs(c, options);
@@ -98,6 +170,11 @@ int main(int argc, char** argv) {
         app.add_option("--skip-pass", options.skip, "passes to leave out")->delimiter(',');
         app.add_option("--print-after", options.print_after,
                        "print the Penguin text after this pass ('all': after each)");
+        app.add_option("--verify-inputs", options.verify_inputs,
+                       "folder of inputs: execute after passes and compare with the goldens");
+        app.add_option("--verify-goldens", options.verify_goldens, "folder of expected results");
+        app.add_option("--check-after", options.check_after,
+                       "with --verify-*: the passes to check after (default: all)");
         app.add_option("--bir-format", options.bir_format, "pb or json")
             ->check(CLI::IsMember({"pb", "json"}));
         app.add_flag("--list-passes", options.list_passes, "list the passes and stop");

@@ -38,6 +38,10 @@ Result<const Level*> find_level(const std::string& path);
 
 /// Executes the first subgraph of a NEFF on the machine. ENEF001, EISA001, ERUN001, ESIM*.
 Result<Outcome> run_neff(const SimOptions& options, const Inputs& inputs);
+/// Runs Penguin at tensor level, with constants.bin beside the file. ERUN001, EPEN001.
+Result<Outcome> run_penguin(const SimOptions& options, const Inputs& inputs);
+/// Runs BIR in program order on the machine's semantics; io.json stands beside the file, constants.bin there or one folder up.
+Result<Outcome> run_bir(const SimOptions& options, const Inputs& inputs);
 /// Runs an HLO proto, HLO text or StableHLO module on the reference interpreter. ERUN001, EVRF*, EHLO001,
 /// EMLR001.
 Result<Outcome> run_hlo(const SimOptions& options, const Inputs& inputs);

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/neuron-sim/compare.h"
+#include "common/compare/compare.h"
 
 namespace ncc::sim {
 

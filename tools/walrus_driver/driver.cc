@@ -1,9 +1,12 @@
 #include "tools/walrus_driver/driver.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "common/files/files.h"
+#include "ir-formats/bir/golden_check.h"
 #include "ir-formats/bir/io.h"
 #include "ir-formats/isa/program_files.h"
 #include "pipelines/pipelines.h"
@@ -51,6 +54,21 @@ Status write_outputs(const bir::Module& module, const PassContext& ctx,
   return bir::write_module(module, options.output_dir + "/walrus_bir.out.pb");
 }
 
+/// The check that --verify-inputs and --verify-goldens ask for.
+Result<std::optional<bir::GoldenCheck>> golden_check(const Options& options) {
+  std::optional<bir::GoldenCheck> check;
+  if (options.verify_inputs.empty() || options.verify_goldens.empty()) return check;
+  const std::filesystem::path folder = std::filesystem::path(options.input).parent_path();
+  const std::string io_path = (folder / "io.json").string();
+  NCC_ASSIGN(const std::string text, read_file(io_path));
+  NCC_ASSIGN(bir::IoDescription io, bir::parse_io(text, io_path));
+  NCC_ASSIGN(bir::GoldenCheck loaded,
+             bir::GoldenCheck::load(std::move(io), options.verify_inputs, options.verify_goldens,
+                                    (folder / ".." / "constants.bin").string()));
+  check = std::move(loaded);
+  return check;
+}
+
 }  // namespace
 
 Status run(const Options& options) {
@@ -74,8 +92,11 @@ Status run(const Options& options) {
     return error(Code::EARG001,
                  fmt::format("the module is for '{}', the target is '{}'", module.arch, target));
   PassContext ctx{*arch, options.max_instructions, {}, {}};
+  NCC_ASSIGN(const std::optional<bir::GoldenCheck> check, golden_check(options));
+  if (check) NCC_TRY(check->check(module, "stage Frontend (BIR as read)"));
   std::vector<PassRecord> records;
   NCC_TRY(run_pipeline(pipeline, module, ctx, records, [&](const PassInfo& row, const bir::Module& now) {
+    if (check) NCC_TRY(check->check(now, fmt::format("stage WalrusDriver, pass {}", row.name)));
     if (!is_listed(options.print_after, row.name)) return Status::ok();
     return bir::write_module(
         now, fmt::format("{}/bir.{:02}.{}.json", options.output_dir, records.size(), row.name));

@@ -13,6 +13,8 @@ struct Options {
   std::string target;       // empty = the module's architecture
   std::string passes;       // comma separated; empty = default
   std::string print_after;  // pass names, comma separated, or "all": <output_dir>/bir.<nn>.<pass>.json
+  std::string verify_inputs,
+      verify_goldens;  // folders; both or none. Reads io.json and ../constants.bin beside the input
   bool list_passes = false;
   bool dry_run = false;
   int64_t max_instructions = 25'000'000;

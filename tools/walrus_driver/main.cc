@@ -22,6 +22,9 @@ int main(int argc, char** argv) {
         app.add_option("--optlevel", options.optlevel, "0..3: the pass list of pipelines/passes.yaml");
         app.add_option("--print-after", options.print_after,
                        "write the BIR after these passes (or 'all') as JSON");
+        app.add_option("--verify-inputs", options.verify_inputs,
+                       "folder of inputs: execute the BIR after every pass and compare with the goldens");
+        app.add_option("--verify-goldens", options.verify_goldens, "folder of expected results");
         app.add_option("--max-instructions", options.max_instructions, "refuse to unroll beyond this many");
         app.add_flag("--list-passes", options.list_passes, "print all passes and what they do");
         app.add_flag("--dry-run", options.dry_run, "print the pass list and stop");

@@ -7,7 +7,7 @@
 
 #include "common/npy/array_folder.h"
 #include "tests/unit/ir-formats/isa/sample_program.h"
-#include "tools/neuron-sim/compare.h"
+#include "common/compare/compare.h"
 #include "tools/neuron-sim/host_arrays.h"
 #include "tools/neuron-sim/report.h"
 

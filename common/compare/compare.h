@@ -5,13 +5,18 @@
 #include <string>
 
 #include "common/diag/status.h"
+#include "common/npy/array_folder.h"
 #include "common/npy/npy.h"
 
-namespace ncc::sim {
+namespace ncc {
 
 struct Tolerance {
   double rtol = 0, atol = 0;
 };
+
+/// What one rounding-order difference may cost in a result of this type, when nobody states a tolerance: fp32
+/// results of long sums agree to about 1e-4, 16-bit ones to a few of their own last places.
+Tolerance default_tolerance(Dtype dtype);
 
 struct Comparison {
   int64_t num_elements = 0, num_wrong = 0;
@@ -27,4 +32,9 @@ Comparison compare(const Array& actual, const Array& expected, const Tolerance& 
 Status compare_output(size_t number, const std::string& name, const Array& actual, const Array& expected,
                       const Tolerance& tolerance);
 
-}  // namespace ncc::sim
+/// Every result against its golden, by default_tolerance of its type. EVFY001 names `after` (a stage or pass)
+/// and the first result that differs.
+Status compare_with_goldens(const std::vector<NamedArray>& results, const std::vector<NamedArray>& goldens,
+                            std::string_view after);
+
+}  // namespace ncc

@@ -1,11 +1,11 @@
-#include "tools/neuron-sim/compare.h"
+#include "common/compare/compare.h"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
 
-namespace ncc::sim {
+namespace ncc {
 namespace {
 
 using Value = std::complex<double>;
@@ -41,6 +41,17 @@ bool passes(const Value& a, const Value& e, const Tolerance& tolerance, Comparis
 }
 
 }  // namespace
+
+Tolerance default_tolerance(Dtype dtype) {
+  switch (info(dtype).bits) {
+    case 8:
+      return {0.13, 0.1};
+    case 16:
+      return dtype == Dtype::BF16 ? Tolerance{2e-2, 2e-2} : Tolerance{4e-3, 4e-3};
+    default:
+      return {1e-4, 1e-5};
+  }
+}
 
 Comparison compare(const Array& actual, const Array& expected, const Tolerance& tolerance) {
   const Dtype type = info(actual.dtype).numpy == info(expected.dtype).numpy ? actual.dtype : expected.dtype;
@@ -92,4 +103,14 @@ Status compare_output(size_t number, const std::string& name, const Array& actua
                   result.max_abs, result.max_rel));
 }
 
-}  // namespace ncc::sim
+Status compare_with_goldens(const std::vector<NamedArray>& results, const std::vector<NamedArray>& goldens,
+                            std::string_view after) {
+  for (size_t n = 0; n < results.size() && n < goldens.size(); ++n) {
+    const Status same = compare_output(n, results[n].name, results[n].array, goldens[n].array,
+                                       default_tolerance(results[n].array.dtype));
+    if (!same.is_ok()) return error(Code::EVFY001, after, same.diagnostic().cause);
+  }
+  return Status::ok();
+}
+
+}  // namespace ncc
