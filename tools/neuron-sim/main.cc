@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
     app.add_option("--output-dir", options.output_dir,
                    "where results are written as NNN.npy with manifest.json");
     app.add_option("--expect", options.expect_dir, "folder with the expected results");
-    app.add_option("--rtol", options.tolerance.rtol, "relative tolerance")->capture_default_str();
-    app.add_option("--atol", options.tolerance.atol, "absolute tolerance")->capture_default_str();
+    app.add_option("--rtol", options.tolerance.rtol, "relative tolerance (default: by the result's type)");
+    app.add_option("--atol", options.tolerance.atol, "absolute tolerance (default: by the result's type)");
     app.add_option("--report", options.report, "write the run's figures as JSON");
     app.add_option("--trace", options.trace, "write a Chrome trace");
     app.add_flag("--functional", options.functional, "skip the checks for races and unwritten memory");

@@ -13,7 +13,7 @@ struct SimOptions {
   std::string input_dir;                 // or a folder of them (common/npy/array_folder.h)
   std::string output_dir;                // results go here as NNN.npy and manifest.json
   std::string expect_dir;
-  Tolerance tolerance{1e-5, 1e-8};
+  Tolerance tolerance{-1, -1};  // a negative part = default_tolerance of each result's type
   std::string report, trace;  // files; empty = none
   bool functional = false;    // no checks of races and unwritten memory
   bool timing_only = false;   // no data

@@ -45,9 +45,13 @@ Status compare_outputs(const SimOptions& options, const Outcome& outcome) {
   if (expected.size() != outcome.outputs.size())
     return error(Code::ERUN003, fmt::format("'{}' holds {} arrays, the program has {} results",
                                             options.expect_dir, expected.size(), outcome.outputs.size()));
-  for (size_t i = 0; i < expected.size(); ++i)
-    NCC_TRY(compare_output(i, outcome.outputs[i].name, outcome.outputs[i].array, expected[i].array,
-                           options.tolerance));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    Tolerance tolerance = default_tolerance(outcome.outputs[i].array.dtype);
+    if (options.tolerance.rtol >= 0) tolerance.rtol = options.tolerance.rtol;
+    if (options.tolerance.atol >= 0) tolerance.atol = options.tolerance.atol;
+    NCC_TRY(
+        compare_output(i, outcome.outputs[i].name, outcome.outputs[i].array, expected[i].array, tolerance));
+  }
   return Status::ok();
 }
 
