@@ -100,7 +100,8 @@ void load(Lanes& lanes, const std::byte* base, int64_t step, int64_t count) {
 
 void store(const Lanes& lanes, Dtype dtype, Rounding rounding, std::byte* base, int64_t step, int64_t count) {
   const int64_t size = ncc::size_bytes(dtype);
-  if (rounding == Rounding::Machine && is_integer(dtype))
+  // Integer lanes hold raw bits or a value that the function already saturated.
+  if (rounding == Rounding::Machine && is_integer(dtype) && lanes.is_real())
     return store_machine_integer(lanes, dtype, base, step, count);
   if (dtype == Dtype::Pred)
     return store_as<uint8_t>(base, step, count, [&](size_t i) {
