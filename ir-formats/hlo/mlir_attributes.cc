@@ -280,6 +280,31 @@ Status Parser::parse_dialect_attr(Attr* attr) {
   return skip_balanced(attr, begin);
 }
 
+// true, dense<…>, array<…>, loc(…), a type, …
+Status Parser::parse_word_attr(Attr* attr) {
+  const std::string word(token().text);
+  const size_t begin = token().begin;
+  lexer_.advance();
+  if (word == "true" || word == "false") {
+    attr->kind = Attr::Kind::Bool;
+    attr->integer = word == "true";
+    return Status::ok();
+  }
+  if (word == "unit") return Status::ok();
+  if (word == "dense") return parse_dense(attr);
+  if (word == "dense_resource") return parse_dense_resource(attr);
+  if (word == "array" && is('<')) return parse_dense_array(attr);
+  if (word == "loc" && is('(')) return skip_balanced(attr, begin);
+  if (word == "tensor" || word == "tuple") {
+    lexer_.restart(begin);
+    attr->kind = Attr::Kind::Type;
+    return parse_type(&attr->shape);
+  }
+  attr->kind = Attr::Kind::Type;
+  attr->text = word;
+  return is('<') ? skip_balanced(attr, begin) : Status::ok();
+}
+
 Status Parser::parse_attr_value(Attr* attr) {
   const Token& t = token();
   switch (t.kind) {
@@ -333,27 +358,7 @@ Status Parser::parse_attr_value(Attr* attr) {
       return fail(lexer_.problem().empty() || t.kind != Tok::Error ? "expected an attribute"
                                                                    : lexer_.problem());
   }
-  const std::string word(t.text);
-  const size_t begin = t.begin;
-  lexer_.advance();
-  if (word == "true" || word == "false") {
-    attr->kind = Attr::Kind::Bool;
-    attr->integer = word == "true";
-    return Status::ok();
-  }
-  if (word == "unit") return Status::ok();
-  if (word == "dense") return parse_dense(attr);
-  if (word == "dense_resource") return parse_dense_resource(attr);
-  if (word == "array" && is('<')) return parse_dense_array(attr);
-  if (word == "loc" && is('(')) return skip_balanced(attr, begin);
-  if (word == "tensor" || word == "tuple") {
-    lexer_.restart(begin);
-    attr->kind = Attr::Kind::Type;
-    return parse_type(&attr->shape);
-  }
-  attr->kind = Attr::Kind::Type;
-  attr->text = word;
-  return is('<') ? skip_balanced(attr, begin) : Status::ok();
+  return parse_word_attr(attr);
 }
 
 // The text from `begin` to the current token, without the blanks and comments before it.

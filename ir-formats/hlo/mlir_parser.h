@@ -90,6 +90,7 @@ class Parser {
   std::string_view source_from(size_t begin) const;
   Status parse_attr(Attr* attr);
   Status parse_attr_value(Attr* attr);
+  Status parse_word_attr(Attr* attr);
   Status parse_dict(AttrDict* attrs);
   Status parse_optional_dict(AttrDict* attrs);
   Status parse_number(Attr* attr, bool typed);

@@ -238,43 +238,48 @@ Status TextParser::parse_list_attribute(std::string_view key, Instruction* inst,
   return Status::ok();
 }
 
+namespace {
+
+struct IntRow {
+  std::string_view key;
+  int64_t Attributes::*field;
+};
+constexpr IntRow kInts[] = {
+    {"feature_group_count", &Attributes::feature_group_count},
+    {"batch_group_count", &Attributes::batch_group_count},
+    {"feature_index", &Attributes::feature_index},
+    {"exponent_bits", &Attributes::exponent_bits},
+    {"mantissa_bits", &Attributes::mantissa_bits},
+    {"channel_id", &Attributes::channel_id},
+    {"inferred_dimension", &Attributes::inferred_dimension},
+    {"num_carries", &Attributes::num_carries},
+    {"delta", &Attributes::delta},
+    {"k", &Attributes::k},
+};
+struct BoolRow {
+  std::string_view key;
+  bool Attributes::*field;
+};
+constexpr BoolRow kBools[] = {
+    {"is_stable", &Attributes::is_stable},
+    {"largest", &Attributes::largest},
+    {"indices_are_sorted", &Attributes::indices_are_sorted},
+    {"unique_indices", &Attributes::unique_indices},
+    {"left_side", &Attributes::left_side},
+    {"lower", &Attributes::lower},
+    {"unit_diagonal", &Attributes::unit_diagonal},
+    {"is_reverse", &Attributes::is_reverse},
+    {"is_associative", &Attributes::is_associative},
+    {"custom_call_has_side_effect", &Attributes::custom_call_has_side_effect},
+    {"constrain_layout", &Attributes::constrain_layout},
+    {"is_composite", &Attributes::is_composite},
+    {"use_global_device_ids", &Attributes::use_global_device_ids},
+    {"is_host_transfer", &Attributes::is_host_transfer},
+};
+
+}  // namespace
+
 Status TextParser::parse_number_attribute(std::string_view key, Instruction* inst, bool* known) {
-  struct IntRow {
-    std::string_view key;
-    int64_t Attributes::*field;
-  };
-  static constexpr IntRow kInts[] = {
-      {"feature_group_count", &Attributes::feature_group_count},
-      {"batch_group_count", &Attributes::batch_group_count},
-      {"feature_index", &Attributes::feature_index},
-      {"exponent_bits", &Attributes::exponent_bits},
-      {"mantissa_bits", &Attributes::mantissa_bits},
-      {"channel_id", &Attributes::channel_id},
-      {"inferred_dimension", &Attributes::inferred_dimension},
-      {"num_carries", &Attributes::num_carries},
-      {"delta", &Attributes::delta},
-      {"k", &Attributes::k},
-  };
-  struct BoolRow {
-    std::string_view key;
-    bool Attributes::*field;
-  };
-  static constexpr BoolRow kBools[] = {
-      {"is_stable", &Attributes::is_stable},
-      {"largest", &Attributes::largest},
-      {"indices_are_sorted", &Attributes::indices_are_sorted},
-      {"unique_indices", &Attributes::unique_indices},
-      {"left_side", &Attributes::left_side},
-      {"lower", &Attributes::lower},
-      {"unit_diagonal", &Attributes::unit_diagonal},
-      {"is_reverse", &Attributes::is_reverse},
-      {"is_associative", &Attributes::is_associative},
-      {"custom_call_has_side_effect", &Attributes::custom_call_has_side_effect},
-      {"constrain_layout", &Attributes::constrain_layout},
-      {"is_composite", &Attributes::is_composite},
-      {"use_global_device_ids", &Attributes::use_global_device_ids},
-      {"is_host_transfer", &Attributes::is_host_transfer},
-  };
   *known = true;
   if (key == "index") return scan_.integer(&inst->index);
   if (key == "index_vector_dim") {
