@@ -1,5 +1,6 @@
 // hlo-opt (job Frontend): Penguin at tensor level in; BIR, tensor map and I/O description out.
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 
@@ -25,11 +26,25 @@ struct Options {
   bool list_passes = false;
 };
 
-Status write_outputs(const Compilation& c, const Options& options) {
+struct PassTime {
+  std::string_view name;
+  int64_t wall_us;
+};
+
+std::string metrics_json(const std::vector<PassTime>& times) {
+  std::string text = "{\"passes\": [";
+  for (const PassTime& time : times)
+    text += fmt::format("{}\n {{\"name\": \"{}\", \"wall_us\": {}}}", &time == times.data() ? "" : ",",
+                        time.name, time.wall_us);
+  return text + "\n]}\n";
+}
+
+Status write_outputs(const Compilation& c, const std::vector<PassTime>& times, const Options& options) {
   const std::filesystem::path dir(options.output_dir);
   std::error_code failed;
   std::filesystem::create_directories(dir / "sg00", failed);
   if (failed) return error(Code::EFIL002, (dir / "sg00").string(), failed.message());
+  NCC_TRY(write_file((dir / "frontend_metrics.json").string(), metrics_json(times)));
   NCC_TRY(penguin::write_module(*c.module, (dir / "penguin.tile.pb").string()));
   if (!c.bir) return Status::ok();
   NCC_TRY(bir::write_module(*c.bir, (dir / "sg00" / ("bir." + options.bir_format)).string()));
@@ -129,15 +144,20 @@ Status run(const Options& options) {
 
   NCC_ASSIGN(penguin::Module module, penguin::read_module(options.input));
   c.module = std::make_unique<penguin::Module>(std::move(module));
-  const std::filesystem::path constants = std::filesystem::path(options.input).replace_filename("constants.bin");
+  const std::filesystem::path constants =
+      std::filesystem::path(options.input).replace_filename("constants.bin");
   if (std::filesystem::exists(constants)) {
     NCC_ASSIGN(c.constants, MappedFile::open(constants.string()));
   }
   NCC_ASSIGN(const std::unique_ptr<Verifier> verifier, Verifier::load(options));
   NCC_TRY(verifier->check(c, "stage HLOToTensorizer (Penguin as read)"));
+  std::vector<PassTime> times;
   for (const PassInfo* pass : order) {
     try {
+      const auto begin = std::chrono::steady_clock::now();
       NCC_TRY(pass->run(c));
+      const auto wall = std::chrono::steady_clock::now() - begin;
+      times.push_back({pass->name, std::chrono::duration_cast<std::chrono::microseconds>(wall).count()});
       if (is_listed(options.check_after, pass->name))
         NCC_TRY(verifier->check(c, fmt::format("stage Frontend, pass {}", pass->name)));
     } catch (const InternalError& failure) {
@@ -146,7 +166,7 @@ Status run(const Options& options) {
     if (is_listed(options.print_after, pass->name))
       fmt::print("; after {}\n{}", pass->name, penguin::to_text(*c.module));
   }
-  return write_outputs(c, options);
+  return write_outputs(c, times, options);
 }
 
 }  // namespace

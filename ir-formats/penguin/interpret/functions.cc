@@ -420,8 +420,7 @@ void evaluate(ScalarFunction function, const TensorAttributes& attributes, Opera
   switch (function) {
     case F::Convert:
     case F::Copy:
-      return function == F::Convert || !real || out.is_real() ? convert(in, out, count)
-                                                              : copy_machine(in, out, count);
+      return function == F::Convert || out.is_real() ? convert(in, out, count) : copy_machine(in, out, count);
     case F::BitcastConvert:
     case F::Bitcast:
       out.integer = in[0].integer;

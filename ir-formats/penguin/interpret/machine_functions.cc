@@ -205,7 +205,7 @@ void copy_machine(std::span<const Lanes> in, Lanes& out, int64_t count) {
   const double low = is_signed ? -std::ldexp(1.0, bits - 1) : 0.0;
   const double high = std::ldexp(1.0, is_signed ? bits - 1 : bits) - 1.0;
   for (int64_t i = 0; i < count; ++i) {
-    const double value = in[0].real[static_cast<size_t>(i)];
+    const double value = in[0].as_real(i);
     const double rounded = std::isnan(value) ? (std::signbit(value) ? low : high) : std::nearbyint(value);
     if (out.dtype == Dtype::Pred)
       out.integer[static_cast<size_t>(i)] = value != 0;
