@@ -134,7 +134,9 @@ Status EventLoop::execute(int engine, const MachineInst& inst, Ticks now) {
     use.stall_ticks[static_cast<size_t>(timing.cause)] += timing.start - now;
   report_.pe_macs += macs(inst);
   if (!is_control(inst.opcode)) {
-    use.busy_ticks += timing.end - timing.start;
+    Ticks& covered = busy_until_[at(engine)];  // weights loading behind a matmul don't count twice
+    use.busy_ticks += std::max<Ticks>(0, timing.end - std::max(timing.start, covered));
+    covered = std::max(covered, timing.end);
     if (inst.source < report_.sources.size()) {
       ++report_.sources[inst.source].executions;
       report_.sources[inst.source].ticks += timing.end - timing.start;

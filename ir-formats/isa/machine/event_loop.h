@@ -107,6 +107,7 @@ class EventLoop {
   FunctionalCore core_;
   HazardChecker hazards_;
   EngineState engines_;
+  std::array<Ticks, 8> busy_until_{};
   DmaState dma_;
 
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

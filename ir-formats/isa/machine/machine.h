@@ -57,7 +57,7 @@ struct RunOptions {
 
 struct EngineUse {
   int64_t instructions = 0;
-  Ticks busy_ticks = 0;
+  Ticks busy_ticks = 0;  // some instruction on the datapath; what overlaps counts once
   std::array<Ticks, kNumStallCauses> stall_ticks{};  // by StallCause: time between issue and start
 };
 
