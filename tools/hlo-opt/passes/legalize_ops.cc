@@ -29,6 +29,7 @@ class Legalizer {
       else
         function_.body.push_back(std::move(stmt));
     }
+    split_flat_maps();
   }
 
  private:
@@ -240,6 +241,65 @@ class Legalizer {
     }
     function_.body.push_back(statement(std::move(first)));
     function_.body.push_back(statement(std::move(second)));
+  }
+
+  // Elementwise work on one long axis would lie on partitions block by block, one element a lane; as lanes x
+  // rest every lane has a contiguous run. Only where all that is connected on chip is such work: anything
+  // else decides the layout itself.
+  void split_flat_maps() {
+    std::vector<uint32_t> component(function_.tensors.size() + function_.body.size());
+    for (uint32_t i = 0; i < component.size(); ++i) component[i] = i;
+    const auto find = [&](uint32_t x) {
+      while (component[x] != x) x = component[x] = component[component[x]];
+      return x;
+    };
+    const auto is_flat = [&](const Inst& inst, const Operand& operand) {
+      return operand.index.size() == 1 && operand.index[0]->constant == 0 &&
+             operand.index[0]->terms.size() == 1 &&
+             operand.index[0]->terms[0] == affine::Term{inst.axes[0].axis, 1} &&
+             function_.tensors[operand.tensor].shape[0] == extent(inst.axes[0].axis);
+    };
+    std::vector<bool> eligible(function_.body.size());
+    for (uint32_t i = 0; i < function_.body.size(); ++i) {
+      const Inst& inst = *function_.body[i].inst;
+      bool flat = inst.op == TensorOp::Map && inst.axes.size() == 1 && is_flat(inst, inst.result);
+      const uint32_t node = static_cast<uint32_t>(function_.tensors.size()) + i;
+      const auto join = [&](const Operand& operand) {
+        const Tensor& tensor = function_.tensors[operand.tensor];
+        if (tensor.role != Role::Internal && tensor.role != Role::Output) return;
+        component[find(node)] = find(operand.tensor);
+      };
+      join(inst.result);
+      for (const Operand& operand : inst.operands) {
+        if (operand.kind == Operand::Kind::Tensor) {
+          join(operand);
+          flat = flat && (is_flat(inst, operand) || (operand.index.size() <= 1 &&
+                                                     function_.tensors[operand.tensor].num_elements() == 1));
+        }
+      }
+      eligible[i] = flat;
+    }
+    std::vector<bool> refused(component.size());
+    for (uint32_t i = 0; i < function_.body.size(); ++i)
+      if (!eligible[i]) refused[find(static_cast<uint32_t>(function_.tensors.size()) + i)] = true;
+    for (TensorId id = 0; id < function_.tensors.size(); ++id)
+      if (function_.tensors[id].alias_of != kNone) refused[find(function_.tensors[id].alias_of)] = true;
+    for (uint32_t i = 0; i < function_.body.size(); ++i) {
+      Inst& inst = *function_.body[i].inst;
+      if (!eligible[i] || refused[find(static_cast<uint32_t>(function_.tensors.size()) + i)]) continue;
+      const AxisId axis = inst.axes[0].axis;
+      const int64_t total = extent(axis);
+      if (total < 2 * kLanes) continue;
+      int64_t lanes = kLanes;
+      while (total % lanes != 0) --lanes;
+      if (lanes * 4 < kLanes) continue;
+      function_.axes.push_back({function_.axes[axis].name + ".l", lanes});
+      function_.axes.push_back({function_.axes[axis].name + ".r", total / lanes});
+      const AxisId lane = static_cast<AxisId>(function_.axes.size() - 2), rest = lane + 1;
+      substitute(context_, inst,
+                 {{axis, context_.add(context_.axis(lane, total / lanes), context_.axis(rest))}});
+      inst.axes = {{lane, AxisRole::Parallel}, {rest, AxisRole::Parallel}};
+    }
   }
 
   Function& function_;
