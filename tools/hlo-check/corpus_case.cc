@@ -10,6 +10,7 @@
 #include "common/process/process.h"
 #include "ir-formats/hlo/interpreter/literal_npy.h"
 #include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/verify.h"
 
 namespace ncc::check {
 namespace {
@@ -106,6 +107,7 @@ Result<Program> load_corpus_case(const std::string& dir, const std::string& scra
   program.module_path = model_path(dir);
   if (program.module_path.empty()) return bad_case(dir, "no model.hlo.pb, model.mlir or model.hlo.txt");
   NCC_ASSIGN(std::unique_ptr<hlo::Module> module, hlo::read_module(program.module_path));
+  NCC_TRY(hlo::verify(*module));
   program.module = std::move(module);
   if (meta.value("timing_only", false)) return program;
   program.inputs_dir = dir + "/inputs";

@@ -16,6 +16,7 @@
 #include "ir-formats/hlo/interpreter/interpret.h"
 #include "ir-formats/hlo/interpreter/literal_npy.h"
 #include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/verify.h"
 
 namespace ncc::check {
 namespace {
@@ -266,7 +267,9 @@ Result<std::vector<Program>> load_stablehlo_case(const std::string& path) {
   for (size_t i = 0; i < pieces.size(); ++i) {
     // Grids of several processes and debugging probes are a class of their own: not run (docs/operators.md).
     if (pieces[i].find("interpreter.") != std::string::npos) continue;
+    if (pieces.size() > 1 && pieces[i].find("func") == std::string::npos) continue;  // comments alone
     NCC_ASSIGN(const std::unique_ptr<Module> module, hlo::read_stablehlo(pieces[i], path));
+    NCC_TRY(hlo::verify(*module));
     NCC_ASSIGN(std::optional<Program> program, parameterise(*module));
     if (!program) continue;
     if (pieces.size() > 1) program->label = fmt::format("module {}: ", i + 1);

@@ -2,6 +2,7 @@
 #include "ir-formats/hlo/interpreter/interpret.h"
 #include "ir-formats/hlo/interpreter/literal_npy.h"
 #include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/verify.h"
 #include "tools/neuron-sim/levels.h"
 
 namespace ncc::sim {
@@ -28,7 +29,7 @@ Result<hlo::Literal> next_argument(const hlo::Shape& shape, const Inputs& inputs
 Result<Outcome> run_hlo(const SimOptions& options, const Inputs& inputs) {
   if (options.timing_only) return error(Code::ERUN003, std::string("an HLO module has no simulated time"));
   NCC_ASSIGN(const std::unique_ptr<hlo::Module> module, hlo::read_module(options.file));
-  if (!module->entry()) return error(Code::EVRF003, std::string("the module has no entry computation"));
+  NCC_TRY(hlo::verify(*module));
   std::vector<hlo::Literal> args;
   size_t next = 0;
   for (const hlo::Instruction* parameter : module->entry()->parameters()) {

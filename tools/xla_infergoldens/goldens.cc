@@ -13,6 +13,7 @@
 #include "common/npy/array_folder.h"
 #include "ir-formats/hlo/interpreter/literal_npy.h"
 #include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/verify.h"
 
 namespace ncc::goldens {
 namespace {
@@ -121,7 +122,7 @@ Literal made_up_input(const Shape& shape, int64_t number) {
 
 Status make_goldens(const Options& options) {
   NCC_ASSIGN(const std::unique_ptr<hlo::Module> module, hlo::read_module(options.hlo_module));
-  if (!module->entry()) return error(Code::EVRF003, std::string("the module has no entry computation"));
+  NCC_TRY(hlo::verify(*module));
   NCC_TRY(make_dir(options.output_dir + (options.all_values ? "/values" : "")));
   std::vector<Shape> parameters;
   for (const hlo::Instruction* parameter : module->entry()->parameters()) {

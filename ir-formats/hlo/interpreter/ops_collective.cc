@@ -38,4 +38,32 @@ Result<Literal> eval_collective_permute(Evaluator&, const Instruction& inst, Ope
   return to_self ? operands[0] : Literal::zeros(operands[0].shape());
 }
 
+// (copy, source, context): the first element is the result.
+Result<Literal> eval_copy_start(Evaluator&, const Instruction&, Operands& operands) {
+  return Literal::make_tuple({operands[0], operands[0], Literal::scalar_int(Dtype::U32, 0)});
+}
+
+// (operand, result, contexts…)
+Result<Literal> eval_pair_start(Evaluator& evaluator, const Instruction& inst, Operands& operands) {
+  if (!inst.shape.is_tuple() || inst.shape.elements.size() < 2 || operands.size() != 1)
+    return unsupported(inst, "only the form with one operand is evaluated");
+  Literal operand = operands[0];
+  Literal result = operand;
+  if (inst.is(Opcode::CollectivePermuteStart)) {
+    NCC_ASSIGN(result, eval_collective_permute(evaluator, inst, operands));
+  } else {
+    NCC_TRY(require_one_device(inst));
+  }
+  std::vector<Literal> elements = {std::move(operand), std::move(result)};
+  for (size_t i = 2; i < inst.shape.elements.size(); ++i)
+    elements.push_back(Literal::zeros(inst.shape.elements[i]));
+  return Literal::make_tuple(std::move(elements));
+}
+
+Result<Literal> eval_done(Evaluator&, const Instruction& inst, Operands& operands) {
+  if (!operands[0].is_tuple() || operands[0].elements().size() < 2)
+    return unsupported(inst, "its operand is no start tuple");
+  return operands[0].elements()[inst.is(Opcode::CopyDone) ? 0 : 1];
+}
+
 }  // namespace ncc::hlo

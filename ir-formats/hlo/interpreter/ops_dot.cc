@@ -133,6 +133,8 @@ Dtype product_type(Dtype lhs, Dtype rhs, Dtype result, double multiplications) {
 }
 
 void multiply(const Product& p, Dtype type) {
+  // BLAS obeys the same limit as our own loops.
+  [[maybe_unused]] static const bool kLimited = (openblas_set_num_threads(thread_count()), true);
   if (p.m == 0 || p.n == 0) return;
   const auto m = static_cast<blasint>(p.m), n = static_cast<blasint>(p.n), k = static_cast<blasint>(p.k);
   if (p.k == 0) {

@@ -161,4 +161,12 @@ Result<Literal> eval_get_dimension_size(Evaluator&, const Instruction& inst, Ope
   return Literal::scalar_int(Dtype::S32, operands[0].shape().dims[dim]);
 }
 
+// Only the size that the array has anyway; true dynamic sizes are not represented.
+Result<Literal> eval_set_dimension_size(Evaluator&, const Instruction& inst, Operands& operands) {
+  const size_t dim = static_cast<size_t>(inst.dimensions.empty() ? 0 : inst.dimensions[0]);
+  if (operands[1].as_int64(0) != operands[0].shape().dims[dim])
+    return unsupported(inst, "the size is dynamic");
+  return operands[0];
+}
+
 }  // namespace ncc::hlo
