@@ -260,6 +260,10 @@ Status TileLowering::lower_contract(uint32_t i) {
     storage.lanes = tile.psum.lanes;
     storage.stride.assign(in.result.index.size(), 0);
     storage.origin.assign(in.result.index.size(), nullptr);
+    storage.extent = function_.tensors[id].shape;
+    for (size_t dim = 0; dim < in.result.index.size(); ++dim)
+      for (const affine::Term& term : in.result.index[dim]->terms)
+        storage.extent[dim] = range(term.axis).count;
     for (size_t dim = 0; dim < in.result.index.size(); ++dim)
       for (const affine::Term& term : in.result.index[dim]->terms) {
         if (tile.psum.stride.contains(term.axis)) storage.stride[dim] = tile.psum.stride.at(term.axis);

@@ -386,6 +386,7 @@ TileAccess TileLowering::result_access(uint32_t i) {
     storage.partition_dim = plan_.tensors[id].partition_dim;
     storage.stride.assign(tensor.shape.size(), 0);
     storage.origin.assign(tensor.shape.size(), nullptr);
+    storage.extent = tensor.shape;
     int64_t elements = 1;
     for (size_t dim = tensor.shape.size(); dim-- > 0;) {
       if (static_cast<int>(dim) == storage.partition_dim) continue;
@@ -399,6 +400,7 @@ TileAccess TileLowering::result_access(uint32_t i) {
         }
       }
       storage.stride[dim] = elements;
+      storage.extent[dim] = held;
       elements *= held;
     }
     if (storage.partition_dim >= 0) {

@@ -27,6 +27,7 @@ struct Storage {
   int64_t block_stride = 0;         // elements between partition blocks; 0 = holds one block
   std::vector<int64_t> stride;      // per logical dim, elements
   std::vector<affine::Ref> origin;  // per logical dim: first element held; null = 0
+  std::vector<int64_t> extent;      // per logical dim: how many elements are held (partition dim: unused)
 };
 
 using Environment = std::unordered_map<penguin::AxisId, Range>;

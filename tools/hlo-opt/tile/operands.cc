@@ -443,7 +443,7 @@ void TileLowering::emit_transpose(const TileAccess& from, int64_t from_lanes, co
 TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, AxisId partition) {
   const TensorId id = operand.tensor;
   const Tensor& tensor = function_.tensors[id];
-  const Storage held = storage_.at(id);
+  Storage held = storage_.at(id);
   affine::Context& context = builder_.affine();
   int wanted = -1;
   if (partition != kNone)
@@ -454,13 +454,30 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
   for (uint32_t producer : plan_.tensors[id].producers)
     local = local || plan_.insts[producer].cluster == plan_.insts[i].cluster;
   const std::string key = fmt::format("transpose:{}:{}", id, wanted);
-  std::map<std::string, TileAccess>& cache = local ? cache_of(cluster_.block_level) : function_cache_;
+  // Of a tensor that is produced chunk by chunk only the current chunk exists yet, and it stands inside the
+  // loop over chunks.
+  bool chunked = false;
+  affine::Ref from_start = builder_.constant(0);
+  for (size_t dim = 0; local && cluster_.chunk_base != nullptr && dim < held.origin.size(); ++dim) {
+    const uint32_t producer = plan_.tensors[id].producers.front();
+    const auto axis = cluster_.chunk->axis.find(producer);
+    if (axis == cluster_.chunk->axis.end() || inst(producer).result.index[dim]->coef(axis->second) == 0)
+      continue;
+    chunked = true;
+    if (held.origin[dim] != nullptr) continue;
+    held.origin[dim] = cluster_.chunk_base;
+    held.extent[dim] = cluster_.chunk_count;
+    from_start = context.mul(cluster_.chunk_base, held.stride[dim]);
+  }
+  const size_t home = chunked ? cluster_.inst_level : cluster_.block_level;
+  std::map<std::string, TileAccess>& cache = local ? cache_of(home) : function_cache_;
 
   Storage turned;
   turned.dtype = held.dtype;
   turned.partition_dim = wanted;
   turned.stride.assign(tensor.shape.size(), 0);
   turned.origin = held.origin;
+  turned.extent = held.extent;
   const int from_dim = held.partition_dim;
   const PartitionSplit from_split =
       from_dim < 0 ? PartitionSplit{1, 1, 0} : partition_split(tensor.shape[from_dim]);
@@ -477,7 +494,7 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
   for (size_t dim = tensor.shape.size(); dim-- > 0;) {
     if (static_cast<int>(dim) == wanted || static_cast<int>(dim) == from_dim) continue;
     turned.stride[dim] = elements;
-    elements *= tensor.shape[dim];
+    elements *= held.extent[dim];
   }
   turned.lanes = to_split.lanes;
   if (wanted >= 0) {
@@ -490,19 +507,19 @@ TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, Axi
     return storage_access(turned, i, operand, partition);
   }
 
-  const size_t level = local ? cluster_.block_level : cluster_.outer_level;
-  const size_t owner = local ? cluster_.block_level : 0;
+  const size_t level = local ? home : cluster_.outer_level;
+  const size_t owner = local ? home : 0;
   builder_.at_level(level, [&] {
     turned.tile =
         builder_.new_tile(tensor.name + ".t", Space::Sbuf, turned.dtype, turned.lanes, elements, owner);
     // Two axes of our own name the row and the column of a block; the other dims are loops.
     const AxisId row = static_cast<AxisId>(function_.axes.size()), column = row + 1;
-    affine::Ref from_base = builder_.constant(0), to_base = builder_.constant(0);
+    affine::Ref from_base = from_start, to_base = builder_.constant(0);
     size_t opened = 0;
     for (size_t dim = 0; dim < tensor.shape.size(); ++dim) {
       if (static_cast<int>(dim) == wanted || static_cast<int>(dim) == from_dim || tensor.shape[dim] == 1)
         continue;
-      const affine::Ref step = builder_.open_loop("x", tensor.shape[dim]);
+      const affine::Ref step = builder_.open_loop("x", held.extent[dim]);
       ++opened;
       from_base = context.add(from_base, context.mul(step, held.stride[dim]));
       to_base = context.add(to_base, context.mul(step, turned.stride[dim]));
