@@ -11,6 +11,7 @@ cd "$root" || exit 1
 passed=0
 failed=0
 model=$(ls "$case"/model.hlo* | head -1)
+mkdir good
 if ! "$bin/neuron-driver" compile "$model" --temp-dir good -o good/published.neff >log 2>&1; then
   cat log
   exit 1

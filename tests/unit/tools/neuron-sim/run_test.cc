@@ -112,7 +112,7 @@ TEST_CASE("what is missing for a run is said before it starts", "[sim]") {
   CHECK(failure(options) == "--functional and --timing-only exclude each other");
   options = {};
   options.file = dir / "inputs/manifest.json";
-  CHECK(failure(options).find("neuron-sim does not execute that level") != std::string::npos);
+  CHECK(failure(options).find("invalid BIR") != std::string::npos);
 }
 
 }  // namespace
