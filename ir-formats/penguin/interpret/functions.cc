@@ -408,7 +408,9 @@ Dtype load_type(ScalarFunction function, Dtype operand) {
   }
 }
 
-Rounding rounding_of(ScalarFunction function) {
+Rounding rounding_of(ScalarFunction function, const TensorAttributes& attributes) {
+  const bool is_bits = function == F::Alu && isa::info(attributes.alu).domain == isa::AluDomain::Bits;
+  if (is_bits) return Rounding::Model;
   const bool rounds =
       function == F::Alu || function == F::Activation || function == F::Copy || function == F::Select;
   return rounds ? Rounding::Machine : Rounding::Model;
@@ -474,7 +476,7 @@ uint64_t evaluate_scalar(ScalarFunction function, const TensorAttributes& attrib
   Lanes out(stored, 1);
   evaluate(function, attributes, operands, out, 1);
   uint64_t bits = 0;
-  store(out, stored, rounding_of(function), reinterpret_cast<std::byte*>(&bits), 1, 1);
+  store(out, stored, rounding_of(function, attributes), reinterpret_cast<std::byte*>(&bits), 1, 1);
   return bits;
 }
 

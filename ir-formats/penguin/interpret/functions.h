@@ -11,8 +11,8 @@ namespace ncc::penguin {
 
 /// The type in which an operand of `function` is loaded: its own, or raw bits for the bitcasts.
 Dtype load_type(ScalarFunction function, Dtype operand);
-/// How the result is rounded to its type.
-Rounding rounding_of(ScalarFunction function);
+/// How the result is rounded to its type. Operations on raw bits keep the low bits.
+Rounding rounding_of(ScalarFunction function, const TensorAttributes& attributes);
 
 /// result[i] = function(operands[0][i], …) for i < count. `result.dtype` is the type to be stored; bitcasts
 /// leave raw bits of the same width. Operands are loaded as `load_type` says. Supported combinations: every

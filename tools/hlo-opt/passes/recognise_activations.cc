@@ -171,7 +171,7 @@ class Recogniser {
       Lanes result(dtype, count);
       evaluate(in.function, in.attributes, operands, result, count);
       std::vector<std::byte> bytes(static_cast<size_t>(count * size_bytes(dtype)));
-      store(result, dtype, rounding_of(in.function), bytes.data(), 1, count);
+      store(result, dtype, rounding_of(in.function, in.attributes), bytes.data(), 1, count);
       Lanes rounded(dtype, count);
       load(rounded, bytes.data(), 1, count);
       values[in.result.tensor] = std::move(rounded);

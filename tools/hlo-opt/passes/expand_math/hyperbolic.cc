@@ -13,12 +13,19 @@ Value signed_like(const Request& r, Value magnitude) {
   return with_sign_of(r.graph.round_to(magnitude, r.a().dtype()), r.a());
 }
 
-// e^|x| / 2 as the product of two halves, which overflows only where the function does; the rest is e^-|x|
-// / 2.
-Value cosh(Value x) {
-  const Value half_power = exp(abs(x) * 0.5f);
-  const Value major = (half_power * 0.5f) * half_power;
-  return 0.25f / major + major;
+// e^|x| / 2 and its counterpart e^-|x| / 2. Up to 16 it is e^(|x| + ln 1/2) as XLA computes it, whose rounded
+// exponent shows in the last digits of published results; above, that would cost many units, and e^(|x| - 1)
+// e / 2 takes its place.
+struct HalfExponentials {
+  Value major, minor;
+};
+
+HalfExponentials half_exponentials(Value magnitude) {
+  constexpr float kLogHalf = -0.69314718055994530942f, kHalfE = 1.35914091422952261768f;
+  const Value is_large = is(AluOp::IsGt, magnitude, 16);
+  const Value shift = is_large * (-1.0f - kLogHalf) + kLogHalf;
+  const Value major = exp(magnitude + shift) * (is_large * (kHalfE - 1.0f) + 1.0f);
+  return {major, 0.25f / major};
 }
 
 // Beyond 2^60 the inverse functions are ln 2x: x / 4 gives the same less 2 ln 2, and nothing overflows.
@@ -33,8 +40,19 @@ Scaled scale_large(Value x) {
 
 }  // namespace
 
-Value cosh_float(const Request& r) { return cosh(r.a()); }
-Value sinh_float(const Request& r) { return tanh(r.a()) * cosh(r.a()); }
+Value cosh_float(const Request& r) {
+  const HalfExponentials half = half_exponentials(abs(r.a()));
+  return half.major + half.minor;
+}
+
+// Below 1, where the difference would cancel, as tanh x cosh x.
+Value sinh_float(const Request& r) {
+  const Value magnitude = abs(r.a());
+  const HalfExponentials half = half_exponentials(magnitude);
+  const Value small = tanh(r.a()) * (half.major + half.minor);
+  const Value large = (half.major - half.minor) * activate(isa::ActivationFunction::Sign, r.a());
+  return select(test(AluOp::IsLt, magnitude, 1), small, large);
+}
 
 // ln(1 + a + a^2 / (1 + sqrt(1 + a^2))), with the quotient as a / (1/a + sqrt(1 + 1/a^2)).
 Value arsinh(const Request& r) {

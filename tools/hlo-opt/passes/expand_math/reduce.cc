@@ -20,6 +20,7 @@ using penguin::Operand;
 using penguin::ScalarFunction;
 
 constexpr double kExact = 0x1p24;
+constexpr int64_t kMaxWindow = 64;  // elements of a window that is folded step by step
 
 // On predicates arithmetic is logic.
 ScalarFunction canonical(ScalarFunction function, Dtype type) {
@@ -118,7 +119,9 @@ class ReduceExpansion {
 
   void run(int64_t count) {
     has_init_ = !is_identity(function_, inst_.operands[1]);
-    if (is_float(type_) || is_bitwise(function_)) {
+    if (needs_fp32_partials(function_, type_) && count <= kMaxWindow && statements_.reads_window(inst_)) {
+      fold_window();
+    } else if (is_float(type_) || is_bitwise(function_)) {
       fold_in_machine(needs_fp32_partials(function_, type_) ? Dtype::F32 : type_);
     } else if (folds_exactly(function_, range_, count)) {
       const bool is_extreme = function_ == ScalarFunction::Maximum || function_ == ScalarFunction::Minimum;
@@ -157,6 +160,23 @@ class ReduceExpansion {
     const Operand folded = statements_.temporary("folded", partial_type, parallel_);
     statements_.reduce(function_, inst_.operands[0], none, folded, inst_.axes);
     finish(folded);
+  }
+
+  // A window is folded element by element, in row-major order from the init value, with a rounding to the
+  // narrow type at each step: what XLA's cumulative sums and products give, to the last bit.
+  void fold_window() {
+    std::vector<Operand> elements = {inst_.operands[0]};
+    for (const penguin::IterationAxis& fold : folded_) {
+      std::vector<Operand> expanded;
+      for (const Operand& element : elements)
+        for (int64_t i = 0; i < statements_.extent(fold.axis); ++i)
+          expanded.push_back(statements_.with_axis(element, fold.axis, penguin::kNone, 1, i));
+      elements = std::move(expanded);
+    }
+    Operand sum = has_init_ ? inst_.operands[1] : elements.front();
+    for (size_t i = has_init_ ? 0 : 1; i < elements.size(); ++i)
+      sum = statements_.map("step", function_, {sum, elements[i]}, result_type(), parallel_);
+    statements_.finish(sum, parallel_);
   }
 
   // One axis after the other, each by halves; an odd element out is kept for the end.

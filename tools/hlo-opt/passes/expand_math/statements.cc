@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/diag/status.h"
+#include "ir-formats/penguin/access.h"
 
 namespace ncc::hlo_opt::math_expansion {
 
@@ -12,6 +13,12 @@ using penguin::Inst;
 using penguin::Operand;
 using penguin::ScalarFunction;
 using penguin::TensorOp;
+
+bool Statements::reads_window(const Inst& inst) const {
+  const Operand& data = inst.operands[0];
+  return data.kind == Operand::Kind::Tensor &&
+         !penguin::is_injective(data.index, used_axes(inst.axes, data), [this](AxisId axis) { return extent(axis); });
+}
 
 AxisId Statements::new_axis(AxisId from, int64_t extent) {
   function_.axes.push_back({function_.axes[from].name, extent});

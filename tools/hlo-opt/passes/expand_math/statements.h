@@ -20,6 +20,10 @@ class Statements {
   std::vector<penguin::Stmt> take() { return std::move(out_); }
   int64_t extent(penguin::AxisId axis) const { return function_.axes[axis].extent; }
 
+  /// A Reduce whose operand is read in overlapping windows: a dim moves with a parallel axis by less than the
+  /// folded axes reach.
+  bool reads_window(const penguin::Inst& inst) const;
+
   /// A new iteration axis, named after the one it comes from.
   penguin::AxisId new_axis(penguin::AxisId from, int64_t extent);
   /// A new Internal tensor with one dim per axis, as an operand that reads (or writes) it over those axes.
