@@ -1,5 +1,7 @@
 #include "tools/hlo-opt/tile/builder.h"
 
+#include <algorithm>
+
 #include "common/diag/status.h"
 
 #include <bit>
@@ -186,6 +188,28 @@ void TileBuilder::emit_dims(const TileInst& inst, Dims dims, size_t fixed, std::
     emit_dims(inst, std::move(dims), fixed, std::move(offsets));
     close_loop();
     return;
+  }
+  // Long elementwise work that no loop repeats is cut into pieces: the next instruction then starts on the
+  // first piece, instead of waiting for the last element.
+  constexpr int64_t kPiece = 512, kFewTrips = 4;
+  const bool splits = inst.opcode == bir::Opcode::TensorTensor ||
+                      inst.opcode == bir::Opcode::TensorScalarPtr || inst.opcode == bir::Opcode::TensorCopy ||
+                      (inst.opcode == bir::Opcode::Activation && inst.outs.size() == 1);
+  int64_t inner = 1;
+  for (size_t d = 1; d < dims.counts.size(); ++d) inner *= dims.counts[d];
+  if (splits && trips() <= kFewTrips && !dims.counts.empty() && inner * dims.counts[0] >= 2 * kPiece) {
+    int64_t piece = std::max<int64_t>(1, kPiece / inner);
+    while (dims.counts[0] % piece != 0) --piece;
+    if (piece < dims.counts[0] && piece * inner * 2 >= kPiece) {
+      const affine::Ref step = open_loop("r", dims.counts[0] / piece);
+      for (size_t k = 0; k < offsets.size(); ++k)
+        if (offsets[k] != nullptr)
+          offsets[k] = affine().add(offsets[k], affine().mul(step, piece * dims.strides[0][k]));
+      dims.counts[0] = piece;
+      emit_dims(inst, std::move(dims), fixed, std::move(offsets));
+      close_loop();
+      return;
+    }
   }
   Inst::Tile tile;
   tile.opcode = inst.opcode;
