@@ -193,7 +193,7 @@ no_result
 
 start "a job runs too long"
 fake hlo-opt "sleep 30"
-compile --job-timeout 0.3
+compile --job-timeout 4
 exits 70
 says "[NCC_EDRV008] job Frontend did not end within"
 
