@@ -23,6 +23,9 @@ Result<Shape> infer_reduction(const Instruction& inst);    // kinds Reduce, Wind
 Result<Shape> infer_contraction(const Instruction& inst);  // kinds Contract, Linalg, Rng
 Result<Shape> infer_control(const Instruction& inst);      // kinds Control, Tuple, Token, Collective, Async
 
+/// Derived sizes stop here: no stated shape is as large, so the disagreement is reported and nothing
+/// overflows.
+inline constexpr int64_t kMaxDerivedSize = int64_t{1} << 60;
 /// Size of one windowed dimension: floor((padded - reach) / stride) + 1, or 0 when the window does not fit.
 int64_t windowed_size(int64_t size, const WindowDim& window);
 /// Checks sizes, strides and dilations of a window of `rank` dimensions.

@@ -43,7 +43,9 @@ Result<Shape> infer_conditional(const Instruction& inst) {
   if (!pred && !compatible(index, Shape::array(Dtype::S32)))
     return mismatch(inst, "case_c1", "index", to_string(index), "pred[] or s32[]");
   if (pred && inst.called.size() != 2) return mismatch(inst, "if_c1", "branches", inst.called.size(), 2);
-  if (inst.called.empty()) return mismatch(inst, "case_c1", "branches", 0, "at least 1");
+  if (inst.called.empty() || static_cast<int64_t>(inst.called.size()) + 1 != inst.num_operands())
+    return mismatch(inst, "case_c1", "branches", inst.called.size(),
+                    fmt::format("as many as the {} branch operands", inst.num_operands() - 1));
   for (size_t i = 0; i < inst.called.size(); ++i) {
     NCC_TRY(check_arguments(inst, *inst.called[i], {inst.operands[i + 1]->shape}, "case_c2"));
     const Shape& result = inst.called[i]->root()->shape;

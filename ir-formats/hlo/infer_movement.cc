@@ -94,8 +94,10 @@ Result<Shape> infer_pad(const Instruction& inst) {
     if (padding[d].interior < 0)
       return mismatch(inst, "pad_c3", "interior padding", padding[d].interior, "at least 0");
     const int64_t size = operand.dims[d];
-    dims.push_back(size + padding[d].low + padding[d].high +
-                   std::max<int64_t>(size - 1, 0) * padding[d].interior);
+    using Wide = __int128;
+    const Wide padded = Wide(size) + padding[d].low + padding[d].high +
+                        Wide(std::max<int64_t>(size - 1, 0)) * padding[d].interior;
+    dims.push_back(static_cast<int64_t>(std::clamp<Wide>(padded, -1, kMaxDerivedSize)));
     if (dims.back() < 0)
       return mismatch(inst, "pad_c4", fmt::format("padded size of dimension {}", d), dims.back(),
                       "at least 0");

@@ -112,10 +112,13 @@ Result<Shape> infer_top_k(const Instruction& inst) {
 }  // namespace
 
 int64_t windowed_size(int64_t size, const WindowDim& window) {
-  const int64_t dilated = size <= 0 ? 0 : (size - 1) * window.base_dilation + 1;
-  const int64_t padded = window.padding_low + dilated + window.padding_high;
-  const int64_t reach = window.size <= 0 ? 0 : (window.size - 1) * window.window_dilation + 1;
-  return padded < reach || reach == 0 ? 0 : (padded - reach) / window.stride + 1;
+  // Wide, since sizes and dilations are only bounded one by one.
+  using Wide = __int128;
+  const Wide dilated = size <= 0 ? 0 : Wide(size - 1) * window.base_dilation + 1;
+  const Wide padded = window.padding_low + dilated + window.padding_high;
+  const Wide reach = window.size <= 0 ? 0 : Wide(window.size - 1) * window.window_dilation + 1;
+  if (padded < reach || reach == 0) return 0;
+  return static_cast<int64_t>(std::min<Wide>((padded - reach) / window.stride + 1, kMaxDerivedSize));
 }
 
 Status check_window(const Instruction& inst, int64_t rank, std::string_view label) {

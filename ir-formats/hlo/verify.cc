@@ -21,6 +21,17 @@ bool is_loose(const Instruction& inst) {
                      [](const Instruction* operand) { return is_loose(operand->shape); });
 }
 
+// Data ops work on arrays; tuples and tokens pass through calls, control flow and copies alone.
+Status check_arrays(const Instruction& inst) {
+  if (inst.is(Opcode::Copy) || inst.is(Opcode::Bitcast)) return Status::ok();
+  for (int64_t i = 0; i < inst.num_operands(); ++i) {
+    if (!inst.operand_shape(i).is_array())
+      return mismatch(inst, "operand kind", fmt::format("operand {}", i), to_string(inst.operand_shape(i)),
+                      "an array");
+  }
+  return Status::ok();
+}
+
 Status verify_instruction(const Instruction& inst) {
   NCC_TRY(check_shape(inst.shape, describe(inst)).with_loc(inst.loc));
   if (is_loose(inst)) return Status::ok();
@@ -43,15 +54,19 @@ Result<Shape> infer_shape(const Instruction& inst) {
       return infer_elementwise(inst);
     case OpKind::Source:
     case OpKind::Shape:
+      NCC_TRY(check_arrays(inst));
       return infer_movement(inst);
     case OpKind::Index:
+      NCC_TRY(check_arrays(inst));
       return infer_indexing(inst);
     case OpKind::Reduce:
     case OpKind::Window:
+      NCC_TRY(check_arrays(inst));
       return infer_reduction(inst);
     case OpKind::Contract:
     case OpKind::Linalg:
     case OpKind::Rng:
+      NCC_TRY(check_arrays(inst));
       return infer_contraction(inst);
     case OpKind::Control:
     case OpKind::Tuple:

@@ -26,7 +26,8 @@ TEST_CASE("columns of the opcode table agree with each other", "[hlo][opcode]") 
     INFO(row.hlo);
     CHECK((row.max_operands == -1 || row.max_operands >= row.min_operands));
     if (row.kind == OpKind::Unary) CHECK((row.min_operands == 1 && row.max_operands == 1 && row.elementwise));
-    if (row.kind == OpKind::Binary) CHECK((row.min_operands == 2 && row.max_operands == 2 && row.elementwise));
+    if (row.kind == OpKind::Binary)
+      CHECK((row.min_operands == 2 && row.max_operands == 2 && row.elementwise));
     if (row.commutative) CHECK(row.kind == OpKind::Binary);
     CHECK(row.operand_classes.find_first_not_of("PIFCT") == std::string_view::npos);
   }

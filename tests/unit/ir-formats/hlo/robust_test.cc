@@ -108,6 +108,20 @@ TEST_CASE("cycles of operands and of calls are refused", "[hlo][proto]") {
              Catch::Contains("left out of the file"));
 }
 
+TEST_CASE("a conditional without branch operands and huge windows are refused while shapes are derived",
+          "[hlo][text]") {
+  CHECK_FALSE(read_hlo_text("up { p = f32[] parameter(0) ROOT u = ceil(p) }\nENTRY e { p = s32[] "
+                            "parameter(0) ROOT c = conditional(p), branch_computations={up, up, up} }",
+                            "c.hlo")
+                  .is_ok());
+  const auto huge = read_hlo_text(
+      "ENTRY e { x = f32[1099511627776] parameter(0) z = f32[] constant(0) ROOT y = f32[8] pad(x, z), "
+      "padding=0_0_9223372036854775807 }",
+      "p.hlo");
+  REQUIRE(huge.is_ok());
+  CHECK_THAT(verify(*huge.value()).diagnostic().to_string(), Catch::Contains("found f32[8]"));
+}
+
 TEST_CASE("a recursive function is refused", "[hlo][mlir]") {
   CHECK_THAT(cause(read_stablehlo("func.func @main(%x: tensor<f32>) -> tensor<f32> { %y = call @main(%x) : "
                                   "(tensor<f32>) -> tensor<f32>\n return %y : tensor<f32> }",
