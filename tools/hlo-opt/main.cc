@@ -1,4 +1,5 @@
-// hlo-opt (job Frontend): Penguin at tensor level in; BIR, tensor map and I/O description out.
+// hlo-opt (job Frontend): Penguin at tensor level in; BIR, tensor map and I/O description out. Given an HLO
+// module it runs HLO passes instead (hlo_level.h).
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -11,6 +12,8 @@
 #include "ir-formats/penguin/interpret.h"
 #include "ir-formats/penguin/io.h"
 #include "tools/hlo-opt/emit_bir.h"
+#include "tools/hlo-opt/hlo/pass.h"
+#include "tools/hlo-opt/hlo_level.h"
 #include "tools/hlo-opt/io_description.h"
 #include "tools/hlo-opt/pipeline.h"
 
@@ -20,10 +23,11 @@ namespace {
 struct Options {
   std::string input, output_dir = ".", target = "trn2", print_after, bir_format = "pb", verify_inputs,
                      verify_goldens;
-  std::string check_after = "all";
+  std::string check_after;
   std::vector<std::string> passes, skip;
   int opt_level = 2;
   bool list_passes = false;
+  HloOptions hlo;
 };
 
 struct PassTime {
@@ -116,19 +120,42 @@ bool is_listed(const std::string& list, std::string_view name) {
   return false;
 }
 
-Status run(const Options& options) {
-  if (options.list_passes) {
-    for (const PassInfo& pass : all_passes()) fmt::print("{:<28} {}\n", pass.name, pass.summary);
-    return Status::ok();
+void list_passes() {
+  fmt::print("HLO level (HLO or StableHLO in, HLO out):\n");
+  list_hlo_passes();
+  fmt::print("\nPenguin level (Penguin in, BIR out):\n");
+  for (const PassInfo& pass : all_passes()) fmt::print("{:<28} {}\n", pass.name, pass.summary);
+}
+
+// What both levels share under one option.
+Status run_hlo(const Options& options) {
+  HloOptions hlo = options.hlo;
+  hlo.input = options.input;
+  hlo.passes = options.passes;
+  hlo.skip = options.skip;
+  hlo.print_after = options.print_after;
+  hlo.check_after = options.check_after;
+  for (const auto* names : {&options.passes, &options.skip}) {
+    for (const std::string& name : *names) {
+      if (find_pass(name) && !hlo_passes::find_pass(name))
+        return error(Code::EARG001,
+                     fmt::format("pass '{}' works on Penguin, but {} is HLO", name, options.input));
+    }
   }
-  if (options.input.empty()) return error(Code::EARG001, "--input is required");
+  return run_hlo_level(hlo);
+}
+
+Status run_penguin(const Options& options) {
   Compilation c;
   c.arch = find_arch(options.target);
   if (c.arch == nullptr) return error(Code::EARG001, fmt::format("unknown target '{}'", options.target));
   c.opt_level = options.opt_level;
   std::vector<const PassInfo*> order;
-  const auto named = [](const std::string& name) -> Result<const PassInfo*> {
+  const auto named = [&](const std::string& name) -> Result<const PassInfo*> {
     if (const PassInfo* pass = find_pass(name)) return pass;
+    if (hlo_passes::find_pass(name) || hlo_passes::find_known_name(name))
+      return error(Code::EARG001,
+                   fmt::format("pass '{}' works on HLO, but {} is Penguin", name, options.input));
     return error(Code::EARG001, fmt::format("unknown pass '{}' (--list-passes shows them)", name));
   };
   for (const std::string& name : options.skip) NCC_TRY(named(name).status());
@@ -158,7 +185,7 @@ Status run(const Options& options) {
       NCC_TRY(pass->run(c));
       const auto wall = std::chrono::steady_clock::now() - begin;
       times.push_back({pass->name, std::chrono::duration_cast<std::chrono::microseconds>(wall).count()});
-      if (is_listed(options.check_after, pass->name))
+      if (options.check_after.empty() || is_listed(options.check_after, pass->name))
         NCC_TRY(verifier->check(c, fmt::format("stage Frontend, pass {}", pass->name)));
     } catch (const InternalError& failure) {
       return error(Code::EINT901, fmt::format("pass {}", pass->name), std::string(failure.what()));
@@ -169,35 +196,74 @@ Status run(const Options& options) {
   return write_outputs(c, times, options);
 }
 
+Status run(const Options& options) {
+  if (options.list_passes) {
+    list_passes();
+    return Status::ok();
+  }
+  if (options.input.empty()) return error(Code::EARG001, "--input is required");
+  NCC_ASSIGN(const bool is_hlo, is_hlo_input(options.input));
+  return is_hlo ? run_hlo(options) : run_penguin(options);
+}
+
+void declare_hlo_options(CLI::App& app, HloOptions& hlo) {
+  app.add_option("-o,--output", hlo.output, "HLO: output file (default: standard output)");
+  app.add_option("--emit", hlo.emit, "HLO: text, proto, or stats (counts by opcode)")
+      ->check(CLI::IsMember({"text", "proto", "stats"}));
+  app.add_flag("--no-metadata", hlo.no_metadata, "HLO: text without locations");
+  app.add_flag("--no-passes", hlo.no_passes, "HLO: read, verify and write, nothing else");
+  app.add_option("--check-inputs", hlo.check_inputs,
+                 "HLO: folder of NNN.npy for --check-after (default: generated)");
+  app.add_option("--check-seed", hlo.check_seed, "HLO: seed of generated inputs");
+  app.add_flag("--check-specials", hlo.check_specials,
+               "HLO: generated floats include NaN, infinities, -0 and subnormals");
+  app.add_option("--max-folded-bytes", hlo.max_folded_bytes,
+                 "HLO: constant_folding makes no larger constant");
+  app.add_option("--max-unrolled-trips", hlo.max_unrolled_trips,
+                 "HLO: loops with more iterations stay loops");
+  app.add_flag("--time-passes", hlo.time_passes, "HLO: print changes and time of each pass to stderr");
+}
+
+void declare_penguin_options(CLI::App& app, Options& options) {
+  app.add_option("--output-dir", options.output_dir,
+                 "work directory: sg00/bir.pb, sg00/io.json, tensor_map.json, io_transposes.json");
+  app.add_option("--target", options.target, "trn1 or trn2");
+  app.add_option("-O", options.opt_level, "optimisation level");
+  app.add_option("--verify-inputs", options.verify_inputs,
+                 "folder of inputs: execute after passes and compare with the goldens");
+  app.add_option("--verify-goldens", options.verify_goldens, "folder of expected results");
+  app.add_option("--bir-format", options.bir_format, "pb or json")->check(CLI::IsMember({"pb", "json"}));
+}
+
 }  // namespace
 }  // namespace ncc::hlo_opt
 
 int main(int argc, char** argv) {
   using namespace ncc;
+  using hlo_opt::declare_hlo_options;
+  using hlo_opt::declare_penguin_options;
   hlo_opt::Options options;
   return tool_main(
-      {"hlo-opt", "optimises Penguin, tiles it for the machine and emits BIR",
+      {"hlo-opt", "runs passes on HLO, or optimises Penguin, tiles it for the machine and emits BIR",
        "Examples:\n  hlo-opt --input wd/penguin.pb --output-dir wd --target trn2\n  hlo-opt --input "
-       "wd/penguin.pb --print-after layout\n"},
+       "wd/penguin.pb --print-after layout\n  hlo-opt model.mlir --passes cse,dce --check-after all -o "
+       "model.hlo.txt\n"},
       argc, argv,
       [&](CLI::App& app) {
-        app.add_option("--input", options.input, "Penguin module at tensor level (.pb or .txt)");
-        app.add_option("--output-dir", options.output_dir,
-                       "work directory: sg00/bir.pb, sg00/io.json, tensor_map.json, io_transposes.json");
-        app.add_option("--target", options.target, "trn1 or trn2");
-        app.add_option("-O", options.opt_level, "optimisation level");
-        app.add_option("--passes", options.passes, "passes to run, in order (default: all)")->delimiter(',');
+        app.add_option("--input,input", options.input,
+                       "Penguin module at tensor level (.pb or .txt), or HLO proto, HLO text or StableHLO "
+                       "text; the content decides");
+        app.add_option("--passes", options.passes, "passes to run, in order (default: the default order)")
+            ->delimiter(',');
         app.add_option("--skip-pass", options.skip, "passes to leave out")->delimiter(',');
         app.add_option("--print-after", options.print_after,
-                       "print the Penguin text after this pass ('all': after each)");
-        app.add_option("--verify-inputs", options.verify_inputs,
-                       "folder of inputs: execute after passes and compare with the goldens");
-        app.add_option("--verify-goldens", options.verify_goldens, "folder of expected results");
+                       "print the module after these passes ('all': after each)");
         app.add_option("--check-after", options.check_after,
-                       "with --verify-*: the passes to check after (default: all)");
-        app.add_option("--bir-format", options.bir_format, "pb or json")
-            ->check(CLI::IsMember({"pb", "json"}));
-        app.add_flag("--list-passes", options.list_passes, "list the passes and stop");
+                       "passes to check after by execution ('all': each). HLO: before and after on generated "
+                       "inputs; Penguin: with --verify-* (default there: all)");
+        app.add_flag("--list-passes", options.list_passes, "list the passes of both levels and stop");
+        declare_hlo_options(app, options.hlo);
+        declare_penguin_options(app, options);
       },
       [&] { return hlo_opt::run(options); });
 }

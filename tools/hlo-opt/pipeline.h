@@ -21,7 +21,7 @@ struct Compilation {
   int opt_level = 2;
   std::unique_ptr<penguin::Module> module;
   std::shared_ptr<const MappedFile> constants;  // constants.bin beside the input; null when there is none
-  Plan plan;  // filled by layout and cluster
+  Plan plan;                                    // filled by layout and cluster
   bool is_tiled = false;
   std::unique_ptr<bir::Module> bir;  // filled by emit_bir
 };

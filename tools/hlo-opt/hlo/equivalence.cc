@@ -1,0 +1,192 @@
+#include "tools/hlo-opt/hlo/equivalence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+
+#include "ir-formats/hlo/interpreter/literal_npy.h"
+
+namespace ncc::hlo_passes {
+namespace {
+
+using hlo::Instruction;
+using hlo::Literal;
+using hlo::Shape;
+
+// SplitMix64: the same inputs on every host.
+uint64_t next_random(uint64_t& state) {
+  uint64_t z = (state += 0x9E3779B97F4A7C15ull);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+Dtype part_type(Dtype dtype) {
+  if (dtype == Dtype::C64) return Dtype::F32;
+  if (dtype == Dtype::C128) return Dtype::F64;
+  return dtype;
+}
+
+double special_value(uint64_t random) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kSpecials[] = {std::numeric_limits<double>::quiet_NaN(),
+                                  kInfinity,
+                                  -kInfinity,
+                                  -0.0,
+                                  0.0,
+                                  1e-40,
+                                  -1e-40,
+                                  3e38,
+                                  -3e38,
+                                  1.0};
+  return kSpecials[random % std::size(kSpecials)];
+}
+
+bool is_number(Dtype dtype) {
+  return dtype == Dtype::Pred || is_integer(dtype) || is_float(dtype) || is_complex(dtype);
+}
+
+// One part in the last place of a type's numbers near 1.
+double last_place(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::F64:
+      return 0x1p-52;
+    case Dtype::F32:
+      return 0x1p-23;
+    case Dtype::F16:
+      return 0x1p-10;
+    case Dtype::BF16:
+      return 0x1p-7;
+    default:
+      return 0x1p-2;
+  }
+}
+
+// Places that another order of summation may cost, against the largest value of the array.
+constexpr double kRoundedPlaces = 64;
+
+std::optional<std::string> difference(const Literal& now, const Literal& then, bool may_round) {
+  if (!compatible(now.shape(), then.shape()))
+    return fmt::format("shape is {}, was {}", to_string(now.shape()), to_string(then.shape()));
+  const Dtype type = part_type(then.shape().dtype);
+  if (now == then || !is_number(type)) return std::nullopt;
+  const int64_t parts = is_complex(then.shape().dtype) ? 2 : 1;
+  const int64_t width = size_bytes(type);
+  const auto value = [&](const Literal& literal, int64_t i) {
+    return load_as_double(type, literal.bytes().data() + i * width);
+  };
+  const int64_t count = then.num_elements() * parts;
+  double largest = 0;
+  for (int64_t i = 0; may_round && is_float(type) && i < count; ++i) {
+    const double magnitude = std::fabs(value(then, i));
+    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+  }
+  const double slack = kRoundedPlaces * last_place(type) * largest;
+  for (int64_t i = 0; i < count; ++i) {
+    if (std::memcmp(now.bytes().data() + i * width, then.bytes().data() + i * width,
+                    static_cast<size_t>(width)) == 0)
+      continue;
+    const double a = value(now, i), b = value(then, i);
+    if (is_float(type) && std::isnan(a) && std::isnan(b)) continue;
+    if (is_float(type) && may_round && std::fabs(a - b) <= slack) continue;
+    if (is_integer(type))
+      return fmt::format("element {} is {}, was {}", i / parts,
+                         load_as_int64(type, now.bytes().data() + i * width),
+                         load_as_int64(type, then.bytes().data() + i * width));
+    return fmt::format("element {} is {}, was {}", i / parts, a, b);
+  }
+  return std::nullopt;
+}
+
+bool is_observed(const Instruction& inst) {
+  return inst.is(hlo::Opcode::CustomCall) && inst.attrs().custom_call_target.starts_with("check.");
+}
+
+}  // namespace
+
+Literal generated_input(const Shape& shape, uint64_t seed, bool specials) {
+  uint64_t state = seed;
+  if (shape.is_tuple()) {
+    std::vector<Literal> elements;
+    for (const Shape& element : shape.elements)
+      elements.push_back(generated_input(element, next_random(state), specials));
+    return Literal::make_tuple(std::move(elements));
+  }
+  Literal literal = Literal::zeros(shape);
+  const Dtype type = part_type(shape.dtype);
+  if (!is_number(type)) return literal;
+  const int64_t width = size_bytes(type);
+  const int64_t count = shape.num_elements() * (is_complex(shape.dtype) ? 2 : 1);
+  for (int64_t i = 0; i < count; ++i) {
+    std::byte* element = literal.mutable_data() + i * width;
+    const uint64_t random = next_random(state);
+    if (type == Dtype::Pred) {
+      store_from_int64(type, element, static_cast<int64_t>(random & 1));
+    } else if (is_integer(type)) {
+      const int64_t low = is_signed_int(type) ? -4 : 0;
+      store_from_int64(type, element, low + static_cast<int64_t>(random % 12));
+    } else if (specials && random % 8 == 0) {
+      store_from_double(type, element, special_value(random >> 8));
+    } else {
+      store_from_double(type, element, static_cast<double>(random >> 40) * 0x1p-22 - 2);
+    }
+  }
+  return literal;
+}
+
+Result<EquivalenceCheck> EquivalenceCheck::prepare(const hlo::Module& module, const CheckOptions& options) {
+  EquivalenceCheck check;
+  std::vector<Shape> shapes;
+  for (const Instruction* parameter : module.entry()->parameters()) shapes.push_back(parameter->shape);
+  if (options.inputs.empty()) {
+    for (size_t n = 0; n < shapes.size(); ++n)
+      check.args_.push_back(generated_input(shapes[n], options.seed * 1000003 + n, options.specials));
+  } else {
+    NCC_ASSIGN(check.args_, hlo::read_arguments(options.inputs, shapes));
+  }
+  NCC_ASSIGN(check.before_, check.results(module));
+  return check;
+}
+
+Result<std::vector<Literal>> EquivalenceCheck::results(const hlo::Module& module) const {
+  std::vector<const Instruction*> observed;
+  std::unordered_map<const Instruction*, Literal> values;
+  for (const auto& inst : module.entry()->instructions()) {
+    if (!is_observed(*inst)) continue;
+    observed.push_back(inst.get());
+    for (const Instruction* operand : inst->operands) values[operand] = Literal();
+  }
+  hlo::InterpretOptions options;
+  if (!observed.empty())
+    options.observer = [&](const Instruction& inst, const Literal& value) {
+      const auto found = values.find(&inst);
+      if (found != values.end()) found->second = value;
+    };
+  NCC_ASSIGN(const Literal root, hlo::interpret(module, args_, options));
+  std::vector<Literal> leaves;
+  hlo::flatten(root, leaves);
+  for (const Instruction* inst : observed) {
+    for (const Instruction* operand : inst->operands) hlo::flatten(values[operand], leaves);
+  }
+  return leaves;
+}
+
+Status EquivalenceCheck::compare(const hlo::Module& module, const PassInfo& pass) {
+  Result<std::vector<Literal>> run = results(module);
+  if (!run.is_ok())
+    return error(Code::EINT901, run.status().diagnostic().loc, fmt::format("pass {}", pass.name),
+                 "the module does not run any more: " + run.status().diagnostic().cause);
+  std::vector<Literal> now = run.take();
+  if (now.size() != before_.size())
+    return error(Code::EINT901, fmt::format("pass {}", pass.name),
+                 fmt::format("the module has {} results, had {}", now.size(), before_.size()));
+  for (size_t n = 0; n < now.size(); ++n) {
+    const auto found = difference(now[n], before_[n], pass.rounding == Rounding::May);
+    if (found) return error(Code::ERUN002, n, fmt::format("after HLO pass {}: {}", pass.name, *found));
+  }
+  before_ = std::move(now);
+  return Status::ok();
+}
+
+}  // namespace ncc::hlo_passes

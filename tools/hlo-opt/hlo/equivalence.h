@@ -1,0 +1,39 @@
+// Translation validation by execution: interprets a module before and after a pass on the same inputs and
+// compares. Results are the root of the entry computation and the operands of its effectful custom-calls
+// (`check.*`), leaf by leaf.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ir-formats/hlo/interpreter/interpret.h"
+#include "tools/hlo-opt/hlo/pass.h"
+
+namespace ncc::hlo_passes {
+
+struct CheckOptions {
+  std::string inputs;     // folder of NNN.npy; "" = inputs are generated
+  uint64_t seed = 1;      // of generated inputs
+  bool specials = false;  // generated floats include NaN, infinities, -0 and subnormals
+};
+
+class EquivalenceCheck {
+ public:
+  /// Interprets `module` as it is. Errors of the interpreter (an op without an implementation, …).
+  static Result<EquivalenceCheck> prepare(const hlo::Module& module, const CheckOptions& options);
+
+  /// Interprets again. ERUN002 names the pass, the result, the element and both values. Floats keep their
+  /// bits (NaNs are equal) unless the pass may round; then they agree to a few last places of the largest
+  /// value. The new results are what the next pass is compared with.
+  Status compare(const hlo::Module& module, const PassInfo& pass);
+
+ private:
+  Result<std::vector<hlo::Literal>> results(const hlo::Module& module) const;
+
+  std::vector<hlo::Literal> args_;
+  std::vector<hlo::Literal> before_;
+};
+
+/// Generated arguments for these parameters: floats in [-2, 2), integers small, equal for equal seeds.
+hlo::Literal generated_input(const hlo::Shape& shape, uint64_t seed, bool specials);
+
+}  // namespace ncc::hlo_passes

@@ -1,0 +1,96 @@
+#include "tools/hlo-opt/hlo/run.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "ir-formats/hlo/verify.h"
+
+namespace ncc::hlo_passes {
+namespace {
+
+class Runner {
+ public:
+  Runner(hlo::Module& module, const RunOptions& options) : module_(module), options_(options) {}
+
+  Status run_list() {
+    for (const PassInfo* pass : options_.passes) NCC_TRY(run(*pass));
+    return Status::ok();
+  }
+
+  Status run_default() {
+    NCC_TRY(run_stage(Stage::Flatten));
+    NCC_TRY(simplify());
+    const int64_t before = changes_;
+    NCC_TRY(run_stage(Stage::Expand));
+    if (changes_ != before) NCC_TRY(simplify());
+    NCC_TRY(run_stage(Stage::Recognise));
+    return run_stage(Stage::Final);
+  }
+
+  Status tidy() {
+    module_.remove_unreachable();
+    for (const auto& computation : module_.computations()) NCC_TRY(computation->sort());
+    module_.renumber();
+    return Status::ok();
+  }
+
+ private:
+  Status simplify() {
+    for (int64_t round = 0; round < options_.max_rounds; ++round) {
+      const int64_t before = changes_;
+      NCC_TRY(run_stage(Stage::Simplify));
+      if (changes_ == before) break;
+    }
+    return Status::ok();
+  }
+
+  Status run_stage(Stage stage) {
+    for (const PassInfo& pass : all_passes()) {
+      if (pass.stage == stage) NCC_TRY(run(pass));
+    }
+    return Status::ok();
+  }
+
+  Status run(const PassInfo& pass) {
+    if (std::find(options_.skip.begin(), options_.skip.end(), &pass) != options_.skip.end())
+      return Status::ok();
+    PassContext context;
+    context.options = options_.limits;
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      NCC_TRY(pass.run(module_, context));
+      if (context.changes != 0) NCC_TRY(settle(pass));
+    } catch (const InternalError& failure) {
+      return error(Code::EINT901, fmt::format("pass {}", pass.name), std::string(failure.what()));
+    }
+    const auto wall = std::chrono::steady_clock::now() - begin;
+    changes_ += context.changes;
+    if (options_.check && options_.is_checked(pass)) NCC_TRY(options_.check->compare(module_, pass));
+    if (options_.after)
+      options_.after(pass, module_, context.changes,
+                     std::chrono::duration_cast<std::chrono::microseconds>(wall).count());
+    return Status::ok();
+  }
+
+  Status settle(const PassInfo& pass) {
+    NCC_TRY(tidy());
+    const Status verified = hlo::verify(module_);
+    if (verified.is_ok()) return verified;
+    return error(Code::EINT901, verified.diagnostic().loc, fmt::format("pass {}", pass.name),
+                 verified.diagnostic().cause);
+  }
+
+  hlo::Module& module_;
+  const RunOptions& options_;
+  int64_t changes_ = 0;
+};
+
+}  // namespace
+
+Status run_passes(hlo::Module& module, const RunOptions& options) {
+  Runner runner(module, options);
+  NCC_TRY(runner.tidy());
+  return options.passes.empty() ? runner.run_default() : runner.run_list();
+}
+
+}  // namespace ncc::hlo_passes
