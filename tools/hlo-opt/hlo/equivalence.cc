@@ -129,7 +129,7 @@ Literal generated_input(const Shape& shape, uint64_t seed, bool specials) {
     } else if (specials && random % 8 == 0) {
       store_from_double(type, element, special_value(random >> 8));
     } else {
-      store_from_double(type, element, static_cast<double>(random >> 40) * 0x1p-22 - 2);
+      store_from_double(type, element, static_cast<double>(random >> 11) * 0x1p-51 - 2);
     }
   }
   return literal;
