@@ -9,7 +9,9 @@ bool ConditionContext::model_is_penguin() const {
   if (options.models().empty()) return false;
   const std::string& model = options.models().front();
   const std::string name = model.substr(model.rfind('/') + 1);
-  return name == "penguin.pb" || name.ends_with(".penguin.pb") || name.ends_with(".penguin");
+  for (const char* known : {"penguin.pb", "penguin.py", "penguin.txt"})
+    if (name == known) return true;
+  return name.ends_with(".penguin.pb") || name.ends_with(".penguin");
 }
 
 bool ConditionContext::verifies(const std::string& name) const {

@@ -12,8 +12,9 @@ namespace ncc::driver {
 /// What a condition can look at.
 struct ConditionContext {
   const Options& options;
-  std::string job;          // the job that asks
-  bool has_passes = false;  // the job's pass list is not empty
+  std::string job;                  // the job that asks
+  bool has_passes = false;          // the job's pass list is not empty
+  bool has_unlisted_skips = false;  // --skip-pass names passes that are in no list: the tool must know them
   /// Reads a file of the work folder; nullopt when there is none. Unset while planning.
   std::function<std::optional<std::string>(const std::string& path)> read;
 

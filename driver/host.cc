@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "common/files/files.h"
+#include "driver/work_dir.h"
 
 namespace ncc::driver {
 
@@ -35,6 +36,11 @@ Status PosixHost::write_file(const std::string& path, std::string_view text, boo
   NCC_TRY(ncc::write_file(path, text));
   if (executable) ::chmod(path.c_str(), 0755);
   return Status::ok();
+}
+
+Status PosixHost::copy_file(const std::string& from, const std::string& to) {
+  NCC_TRY(make_parent_folder(to));
+  return publish(from, to, Durability::Convenience);
 }
 
 void PosixHost::remove_file(const std::string& path) {

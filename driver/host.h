@@ -25,6 +25,8 @@ class Host {
   virtual std::optional<std::string> read_file(const std::string& path) = 0;
   /// Atomic; parent folders are made. EFIL002.
   virtual Status write_file(const std::string& path, std::string_view text, bool executable) = 0;
+  /// EFIL001, EFIL002. Nothing half-written is seen under `to`.
+  virtual Status copy_file(const std::string& from, const std::string& to) = 0;
   virtual void remove_file(const std::string& path) = 0;
   virtual Status make_parent_folder(const std::string& path) = 0;
   /// A file that lines are appended to as they come; flushed per line. An empty function when it cannot be
@@ -40,6 +42,7 @@ class PosixHost final : public Host {
   int64_t file_size(const std::string& path) override;
   std::optional<std::string> read_file(const std::string& path) override;
   Status write_file(const std::string& path, std::string_view text, bool executable) override;
+  Status copy_file(const std::string& from, const std::string& to) override;
   void remove_file(const std::string& path) override;
   Status make_parent_folder(const std::string& path) override;
   LineWriter open_log(const std::string& path) override;

@@ -1,6 +1,7 @@
 #include "driver/plan.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "common/diag/suggest.h"
@@ -68,15 +69,20 @@ class JobBuilder {
 
   Result<Job> build(const JobTemplate& from) {
     NCC_ASSIGN(const std::vector<std::string> passes, passes_of(from.name));
-    const ConditionContext context{options_, from.name, !passes.empty(), nullptr};
+    NCC_ASSIGN(const std::vector<std::string> skipped, unlisted_skips());
+    const ConditionContext context{options_, from.name, !passes.empty(), passes.empty() && !skipped.empty(),
+                                   nullptr};
     variables_ = {{"model", plan_.model},
                   {"target", plan_.target},
                   {"optlevel", options_.text(Opt::optlevel)},
-                  {"inputs", options_.text(Opt::inputs)},
-                  {"penguin", context.model_is_penguin() ? plan_.model : "penguin.pb"},
+                  {"inputs", options_.used(Opt::inputs) ? options_.text(Opt::inputs) : "goldens/inputs"},
+                  {"penguin", plan_.imports.empty() ? "penguin.pb" : plan_.imports.front().to},
                   {"neff", plan_.neff},
+                  {"skipped", join(skipped, ",")},
                   {"passes", join(passes, ",")}};
-    Job job{from.name, from.tool, find_executable(from), {}, {}, {}, {}, ""};
+    const std::string given = given_executable(from);
+    Job job{from.name, from.tool, given, {}, {}, {}, {}, "", given.empty() ? from.tool : given};
+    if (given.empty()) job.executable = find_tool_(from.tool);
     for (const std::string& name : from.run_if) {
       const ConditionRow& condition = *find_condition(name);
       if (condition.time == ConditionTime::Run)
@@ -92,33 +98,52 @@ class JobBuilder {
     append_forwarded(from.name, job.args);
     for (const std::string& path : from.reads) NCC_TRY(append(path, job.reads));
     for (const std::string& path : from.writes) NCC_TRY(append(path, job.writes));
+    for (const std::string& path : from.may_write) NCC_TRY(append(path, job.may_write));
     return job;
   }
 
  private:
-  Result<std::vector<std::string>> passes_of(const std::string& job) {
-    const std::vector<std::string> skipped = options_.list(Opt::skip_pass);
+  /// The list of the first file that has one for the job, later files first.
+  Result<std::vector<std::string>> listed_passes(const std::string& job) {
     for (const pipelines::File& file : registry_.sources) {
       NCC_ASSIGN(std::vector<std::string> passes,
                  pipelines::pass_list(file, job, options_.text(Opt::optlevel)));
-      if (passes.empty()) continue;
-      std::erase_if(passes, [&](const std::string& pass) {
-        return std::find(skipped.begin(), skipped.end(), pass) != skipped.end();
-      });
-      return passes;
+      if (!passes.empty()) return passes;
     }
     return std::vector<std::string>{};
   }
 
-  /// --tool by job name, by tool name, then the search path.
-  std::string find_executable(const JobTemplate& job) {
+  Result<std::vector<std::string>> passes_of(const std::string& job) {
+    const std::vector<std::string> skipped = options_.list(Opt::skip_pass);
+    NCC_ASSIGN(std::vector<std::string> passes, listed_passes(job));
+    std::erase_if(passes, [&](const std::string& pass) {
+      return std::find(skipped.begin(), skipped.end(), pass) != skipped.end();
+    });
+    return passes;
+  }
+
+  /// --skip-pass names that no job's list holds.
+  Result<std::vector<std::string>> unlisted_skips() {
+    std::vector<std::string> names = options_.list(Opt::skip_pass);
+    for (const auto& [job, _] : registry_.jobs) {
+      if (names.empty()) break;
+      NCC_ASSIGN(const std::vector<std::string> listed, listed_passes(job));
+      std::erase_if(names, [&](const std::string& name) {
+        return std::find(listed.begin(), listed.end(), name) != listed.end();
+      });
+    }
+    return names;
+  }
+
+  /// What --tool says for the job or its tool; "" = nothing.
+  std::string given_executable(const JobTemplate& job) {
     std::string path;
     for (const std::string& entry : options_.list(Opt::tool)) {
       const size_t equals = entry.find('=');
       const std::string name = entry.substr(0, equals);
       if (name == job.name || name == job.tool) path = entry.substr(equals + 1);
     }
-    return path.empty() ? find_tool_(job.tool) : path;
+    return path;
   }
 
   Status append(const std::string& pattern, std::vector<std::string>& to) {
@@ -196,14 +221,12 @@ Status check_tool_overrides(const Options& options, const Registry& registry) {
   return Status::ok();
 }
 
-/// Names that --verify and --skip-pass may not silently miss.
+/// Names that --verify may not silently miss.
 Status check_verify_stages(const Options& options) {
   const std::vector<std::string> stages = {"Frontend", "WalrusDriver", "NeuronSim"};
   for (const std::string& stage : split(options.text(Opt::verify), ','))
     if (std::find(stages.begin(), stages.end(), stage) == stages.end())
       return error(Code::EDRV010, std::string("verification stage"), stage, closest_name(stage, stages));
-  if (options.used(Opt::verify) && !options.used(Opt::inputs))
-    return error(Code::EARG001, std::string("--verify needs --inputs DIR"));
   return Status::ok();
 }
 
@@ -235,12 +258,22 @@ Status narrow(const Options& options, Plan& plan) {
       return error(Code::EARG001,
                    fmt::format("--from-job {} needs --temp-dir or --state of an earlier compile", from));
     plan.jobs.erase(plan.jobs.begin(), find(from));
+    plan.imports.clear();  // a restart works on what the folder holds
   }
   const bool makes_neff = std::any_of(plan.jobs.begin(), plan.jobs.end(), [&](const Job& job) {
     return std::find(job.writes.begin(), job.writes.end(), plan.neff) != job.writes.end();
   });
   if (!makes_neff) plan.output.clear();
   return Status::ok();
+}
+
+/// A Penguin model brings along what HLOToTensorizer would have left beside it.
+std::vector<Import> imports_of(const std::string& model) {
+  const std::filesystem::path path(model);
+  std::vector<Import> imports = {{model, "penguin" + path.extension().string(), true}};
+  for (const char* name : {"constants.bin", "hlo_metrics.json", "hlo_module.pb", "hlo_netlist.json"})
+    imports.push_back({(path.parent_path() / name).string(), name, false});
+  return imports;
 }
 
 bool gate_is_open(const CollectorEntry& entry, const ConditionContext& context) {
@@ -264,13 +297,16 @@ Result<Plan> plan_compile(const Options& options, const Registry& registry, cons
   NCC_TRY(check_lnc(options, plan));
   NCC_TRY(check_tool_overrides(options, registry));
   NCC_TRY(check_verify_stages(options));
+  if (options.text(Opt::optlevel) == "3") plan.warnings.push_back("-O3 runs the passes of -O2");
   for (const OptionRow& option : all_options())
     if (option.effect.kind == EffectKind::Accepted && options.used(option.id))
       plan.notes.push_back(fmt::format("{} has no effect: {}", option.spellings().front(), option.help));
 
+  if (ConditionContext{options, "", false, false, nullptr}.model_is_penguin())
+    plan.imports = imports_of(plan.model);
   JobBuilder builder(options, registry, find_tool, plan);
   for (const CollectorEntry& entry : registry.entries) {
-    if (!gate_is_open(entry, {options, entry.job, false, nullptr})) continue;
+    if (!gate_is_open(entry, {options, entry.job, false, false, nullptr})) continue;
     NCC_ASSIGN(Job job, builder.build(registry.jobs.at(entry.job)));
     plan.jobs.push_back(std::move(job));
   }
@@ -284,6 +320,9 @@ std::string print_plan(const Plan& plan) {
   std::string text = fmt::format("Pipeline: {}\n", join(names, " "));
   text += fmt::format("Work folder: {}{}\n", plan.work_dir.empty() ? "neuronxcc-XXXXXXXX" : plan.work_dir,
                       plan.keep_work_dir ? "" : ", removed on success");
+  for (const Import& import : plan.imports)
+    text +=
+        fmt::format("Copy: {} -> {}{}\n", import.from, import.to, import.required ? "" : " (if it exists)");
   for (const Job& job : plan.jobs) {
     if (!job.skip_reason.empty()) {
       text += fmt::format("{}: not started, {}\n", job.name, job.skip_reason);
@@ -293,7 +332,7 @@ std::string print_plan(const Plan& plan) {
     for (const std::string& name : job.run_conditions)
       conditions +=
           fmt::format("{}not started if {}", conditions.empty() ? " " : ", ", find_condition(name)->reason);
-    std::vector<std::string> words = {job.executable.empty() ? job.tool : job.executable};
+    std::vector<std::string> words = {job.shown_tool};
     words.insert(words.end(), job.args.begin(), job.args.end());
     text += fmt::format("{}:{}\n  {}\n", job.name, conditions, process::shell_join(words));
   }

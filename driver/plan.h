@@ -21,11 +21,23 @@ struct Job {
   std::vector<std::string> writes;
   std::vector<std::string> run_conditions;  // of time Run; all must hold
   std::string skip_reason;                  // not started for this reason; empty = started
+  std::string shown_tool = {};              // for people: the tool's name, or the path that --tool gives
+  std::vector<std::string> may_write = {};  // results that a job may also leave out
 
   bool operator==(const Job&) const = default;
 };
 
+/// A file that is copied into the work folder before the first job starts.
+struct Import {
+  std::string from;  // absolute
+  std::string to;    // relative to the work folder
+  bool required;     // false: left out when it does not exist
+
+  bool operator==(const Import&) const = default;
+};
+
 struct Plan {
+  std::vector<Import> imports;
   std::vector<Job> jobs;
   std::string model;   // absolute
   std::string target;  // family: "trn1", "trn2"

@@ -61,7 +61,7 @@ class Reader {
   }
 
   Status read_job(const std::string& name, const YAML::Node& node) {
-    NCC_TRY(check_keys(node, "job " + name, {"tool", "run_if", "argv", "reads", "writes"}));
+    NCC_TRY(check_keys(node, "job " + name, {"tool", "run_if", "argv", "reads", "writes", "may_write"}));
     JobTemplate job;
     job.name = name;
     if (!node["tool"]) return bad(fmt::format("job {} has no tool", name));
@@ -70,6 +70,7 @@ class Reader {
     for (const YAML::Node& part : node["argv"]) NCC_TRY(read_argv_part(part, job));
     if (node["reads"]) job.reads = node["reads"].as<std::vector<std::string>>();
     if (node["writes"]) job.writes = node["writes"].as<std::vector<std::string>>();
+    if (node["may_write"]) job.may_write = node["may_write"].as<std::vector<std::string>>();
     registry_.jobs[name] = std::move(job);
     return Status::ok();
   }

@@ -23,6 +23,7 @@ struct JobTemplate {
   std::vector<ArgvPart> argv;
   std::vector<std::string> reads;
   std::vector<std::string> writes;
+  std::vector<std::string> may_write;
 };
 
 struct CollectorEntry {

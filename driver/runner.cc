@@ -43,6 +43,7 @@ class PlanRun {
     std::string names;
     for (const Job& job : plan_.jobs) names += " " + job.name;
     logger_.write(log::Level::Info, kRoot, "Pipeline:" + names);
+    if (const Status imported = import_files(); !imported.is_ok()) fail(explain_status(imported), nullptr);
     for (size_t i = 0; i < plan_.jobs.size() && !outcome_.failure.failed(); ++i) {
       run_job(plan_.jobs[i], i);
       if (const Status written = write_state(); !written.is_ok() && !outcome_.failure.failed())
@@ -62,6 +63,15 @@ class PlanRun {
   }
   static std::string source(const Job& job, size_t index) {
     return fmt::format("job.{}.{}", job.name, index);
+  }
+
+  Status import_files() {
+    for (const Import& import : plan_.imports) {
+      const std::string to = in_work_dir(import.to);
+      if (import.from == to || (!import.required && host_.file_size(import.from) < 0)) continue;
+      NCC_TRY(host_.copy_file(import.from, to));
+    }
+    return Status::ok();
   }
 
   void run_job(const Job& job, size_t index) {
@@ -90,7 +100,7 @@ class PlanRun {
   }
 
   std::string unmet_condition(const Job& job) {
-    const ConditionContext facts{context_.options, job.name, false, [this](const std::string& path) {
+    const ConditionContext facts{context_.options, job.name, false, false, [this](const std::string& path) {
                                    return host_.read_file(in_work_dir(path));
                                  }};
     for (const std::string& name : job.run_conditions) {
@@ -106,12 +116,17 @@ class PlanRun {
       return error(Code::EDRV001, job.tool, job.name, context_.tool_folders, job.tool);
     for (const std::string& path : job.reads)
       if (host_.file_size(in_work_dir(path)) <= 0) return error(Code::EDRV012, job.name, path);
-    for (const std::string& path : job.writes) {
-      NCC_TRY(host_.make_parent_folder(in_work_dir(path)));
-      if (std::find(job.reads.begin(), job.reads.end(), path) == job.reads.end())
-        host_.remove_file(in_work_dir(path));
-    }
+    for (const std::string& path : job.writes) NCC_TRY(clear_output(job, path));
+    for (const std::string& path : job.may_write) NCC_TRY(clear_output(job, path));
     return host_.write_file(in_work_dir(fmt::format("replay_{}.sh", job.name)), replay_script(job), true);
+  }
+
+  /// A stale file never passes for a result; what the job also reads stays.
+  Status clear_output(const Job& job, const std::string& path) {
+    NCC_TRY(host_.make_parent_folder(in_work_dir(path)));
+    if (std::find(job.reads.begin(), job.reads.end(), path) == job.reads.end())
+      host_.remove_file(in_work_dir(path));
+    return Status::ok();
   }
 
   /// Runs the child and fills record.exit; true when it printed something on stderr.

@@ -31,6 +31,20 @@ for job in Frontend WalrusDriver Kelper; do
   check "restart from $job gives the same bytes" cmp first.neff "from_$job.neff"
 done
 
+# A Penguin model is compiled from the folder it lies in, with its constants; the same bytes come out.
+check "compile the Penguin file" "$driver" compile work/penguin.pb -o from_penguin.neff
+check "a Penguin file gives the same bytes" cmp first.neff from_penguin.neff
+
+# A pass that is left out does not run, in either tool.
+check "skip passes" "$driver" compile "$case/model.mlir" --temp-dir skipped --skip-pass fuse_stages --skip-pass coalesce_dma_blocks -o skipped.neff
+check "hlo-opt left it out" sh -c "! grep -q fuse_stages skipped/frontend_metrics.json"
+check "walrus_driver left it out" sh -c "! grep -q '\"coalesce_dma_blocks\"' skipped/sg00/metrics.json"
+check "an unknown pass is named" sh -c "! '$driver' compile '$case/model.mlir' --skip-pass no_such_pass >log 2>&1 && grep -q no_such_pass log"
+
+# The wrapper is there only when a framework has something to do.
+check "wrapper job" "$driver" compile "$case/model.mlir" --enable-internal-neff-wrapper --temp-dir wrapped -o w.neff
+check "no wrapper without transposes" test ! -e wrapped_neff.hlo
+
 # A NEFF needs nothing beside it.
 mkdir elsewhere
 mv second.neff elsewhere/
@@ -48,6 +62,8 @@ check "list-operators" sh -c "'$driver' list-operators --framework XLA | grep -q
 
 # A verified compile checks itself; wrong expectations are a mismatch, status 2.
 check "verified compile" "$driver" compile "$case/model.mlir" --verify --inputs "$case/inputs" -o verified.neff
+check "verified compile on made-up inputs" "$driver" compile "$case/model.mlir" --verify -o verified.neff --temp-dir verified
+check "the made-up inputs are kept" test -s verified/goldens/inputs/000.npy
 mkdir wrong
 cp "$case/inputs/004.npy" wrong/000.npy 2>/dev/null
 run --inputs "$case/inputs" --expect wrong >out 2>&1

@@ -43,6 +43,11 @@ class FakeHost final : public Host {
     files[path] = std::string(text);
     return Status::ok();
   }
+  Status copy_file(const std::string& from, const std::string& to) override {
+    if (!files.contains(from)) return error(Code::EFIL001, from, std::string("no such file"));
+    files[to] = files[from];
+    return Status::ok();
+  }
   void remove_file(const std::string& path) override { files.erase(path); }
   Status make_parent_folder(const std::string&) override { return Status::ok(); }
   LineWriter open_log(const std::string& path) override {

@@ -41,7 +41,9 @@ TEST_CASE("gates add and remove jobs", "[driver]") {
   CHECK(names({"m.pb", "--meta-module=4"}) == Names{"HLOToTensorizer", "Frontend", "WalrusDriver", "Kelper"});
   CHECK(names({"m.pb", "--enable-internal-neff-wrapper"}).back() == "NeffWrapper");
   CHECK(names({"m.pb", "--verify", "--inputs", "in"}).back() == "NeuronSim");
+  CHECK(names({"m.pb", "--verify"}).back() == "NeuronSim");
   CHECK(names({"m.pb", "--verify=Frontend", "--inputs", "in"}).back() == "Kelper");
+  CHECK(failure({"m.pb", "--verify=Neuronsim"}).find("EDRV010") != std::string::npos);
 }
 
 TEST_CASE("goldens are listed but not started without inputs", "[driver]") {
@@ -52,7 +54,11 @@ TEST_CASE("goldens are listed but not started without inputs", "[driver]") {
 TEST_CASE("a Penguin model skips the front tools", "[driver]") {
   const Plan plan = planned({"dir/penguin.pb"}).take();
   CHECK(plan.jobs[0].skip_reason == "the model is Penguin IR already");
-  CHECK(plan.jobs[2].args[1] == "/launch/dir/penguin.pb");
+  CHECK(plan.jobs[2].args[1] == "penguin.pb");
+  CHECK(plan.imports[0] == Import{"/launch/dir/penguin.pb", "penguin.pb", true});
+  CHECK(plan.imports[1] == Import{"/launch/dir/constants.bin", "constants.bin", false});
+  CHECK(planned({"penguin.py"}).value().jobs[2].args[1] == "penguin.py");
+  CHECK(planned({"dir/penguin.pb", "--temp-dir=w", "--from-job=Frontend"}).value().imports.empty());
 }
 
 TEST_CASE("target aliases become the family", "[driver]") {
@@ -97,8 +103,7 @@ TEST_CASE("options are forwarded to the jobs of their row", "[driver]") {
   CHECK(std::vector<std::string>(walrus.end() - 4, walrus.end()) ==
         Names{"--print-after=x", "--print-after=y", "--a", "--b=1"});
   const Plan unchanged = planned({"m.pb", "--auto-cast=none"}).take();
-  for (const std::string& arg : unchanged.jobs[0].args)
-    CHECK(arg.find("auto-cast") == std::string::npos);
+  for (const std::string& arg : unchanged.jobs[0].args) CHECK(arg.find("auto-cast") == std::string::npos);
 }
 
 TEST_CASE("pass lists follow the level and lose skipped passes", "[driver]") {
@@ -106,6 +111,8 @@ TEST_CASE("pass lists follow the level and lose skipped passes", "[driver]") {
   CHECK(planned({"m.pb"}, file).value().jobs[2].args.back() == "--passes=a,b,c");
   CHECK(planned({"m.pb", "-O1"}, file).value().jobs[2].args.back() == "--passes=a");
   CHECK(planned({"m.pb", "-O3", "--skip-pass=b"}, file).value().jobs[2].args.back() == "--passes=a,c");
+  CHECK(planned({"m.pb", "--skip-pass=unlisted"}).value().jobs[2].args.back() == "--skip-pass=unlisted");
+  CHECK(planned({"m.pb", "--skip-pass=birverifier"}).value().jobs[2].args.back() == "trn2");
 }
 
 TEST_CASE("a model is needed, and one only", "[driver]") {

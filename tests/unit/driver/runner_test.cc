@@ -81,6 +81,24 @@ TEST_CASE("a job whose input is missing is not started", "[driver]") {
   CHECK(outcome.failure.exit_status == 1);
 }
 
+TEST_CASE("imports are copied before the first job, optional ones only when they are there", "[driver]") {
+  Fixture f;
+  f.plan.imports = {{"/launch/m.pb", "penguin.pb", true}, {"/launch/constants.bin", "constants.bin", false}};
+  CHECK_FALSE(f.run().failure.failed());
+  CHECK(f.host.files.at("/w/penguin.pb") == "model");
+  CHECK_FALSE(f.host.files.contains("/w/constants.bin"));
+  f.plan.imports[1].required = true;
+  CHECK(f.run().failure.code == "EFIL001");
+}
+
+TEST_CASE("an optional output may be missing but is never a stale one", "[driver]") {
+  Fixture f;
+  f.plan.jobs[2].may_write = {"extra"};
+  f.host.files["/w/extra"] = "stale";
+  CHECK_FALSE(f.run().failure.failed());
+  CHECK_FALSE(f.host.files.contains("/w/extra"));
+}
+
 TEST_CASE("an interruption between jobs starts no further one", "[driver]") {
   Fixture f;
   f.host.signal = SIGTERM;
