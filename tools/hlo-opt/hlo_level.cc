@@ -91,6 +91,51 @@ Status write_result(const std::string& bytes, const std::string& path) {
   return Status::ok();
 }
 
+// The modules of a file: one, or the pieces of a StableHLO test file.
+Result<std::vector<std::unique_ptr<hlo::Module>>> read_all(const std::string& path) {
+  std::vector<std::unique_ptr<hlo::Module>> modules;
+  NCC_ASSIGN(const std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  const std::vector<std::string> pieces =
+      path.ends_with(".mlir") ? hlo::split_mlir(file->text()) : std::vector<std::string>();
+  if (pieces.size() < 2) {
+    NCC_ASSIGN(std::unique_ptr<hlo::Module> module, hlo::read_module(path));
+    modules.push_back(std::move(module));
+    return modules;
+  }
+  for (const std::string& piece : pieces) {
+    NCC_ASSIGN(std::unique_ptr<hlo::Module> module, hlo::read_stablehlo(piece, path));
+    modules.push_back(std::move(module));
+  }
+  return modules;
+}
+
+// One line per failure and a last line of totals; ERUN002 when something failed.
+Status check_each(const HloOptions& options, const hlo_passes::RunOptions& run) {
+  NCC_ASSIGN(const auto modules, read_all(options.input));
+  int64_t checked = 0, failed = 0;
+  std::string first;
+  const auto report = [&](std::string_view pass, const Status& status) {
+    ++checked;
+    if (status.is_ok()) return;
+    if (failed++ == 0) first = pass;
+    fmt::print("{}: {}: {}\n", options.input, pass, status.diagnostic().cause);
+  };
+  for (const auto& module : modules) {
+    NCC_TRY(hlo::verify(*module));
+    NCC_ASSIGN(
+        std::vector<hlo::Literal> args,
+        hlo_passes::check_arguments(*module, {options.check_inputs, static_cast<uint64_t>(options.check_seed),
+                                              options.check_specials}));
+    NCC_TRY(hlo_passes::check_each_pass(*module, args, run, report));
+    NCC_ASSIGN(const int64_t outlined, hlo_passes::constants_to_parameters(*module, args));
+    if (outlined != 0) NCC_TRY(hlo_passes::check_each_pass(*module, args, run, report));
+  }
+  fmt::print("{}: {} runs checked, {} failed\n", options.input, checked, failed);
+  if (failed == 0) return Status::ok();
+  return error(Code::ERUN002, 0,
+               fmt::format("{} of {} runs, the first is HLO pass {}", failed, checked, first));
+}
+
 }  // namespace
 
 Result<bool> is_hlo_input(const std::string& path) {
@@ -119,6 +164,7 @@ Status run_hlo_level(const HloOptions& options) {
   NCC_ASSIGN(const Selection checked, Selection::parse(options.check_after));
   if (options.max_folded_bytes >= 0) run.limits.max_folded_bytes = options.max_folded_bytes;
   if (options.max_unrolled_trips >= 0) run.limits.max_unrolled_trips = options.max_unrolled_trips;
+  if (options.check_each) return check_each(options, run);
 
   NCC_ASSIGN(const std::unique_ptr<hlo::Module> module, hlo::read_module(options.input));
   NCC_TRY(hlo::verify(*module));

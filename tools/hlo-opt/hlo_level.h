@@ -11,7 +11,7 @@ struct HloOptions {
   std::string input, output, emit = "text";  // output "" = standard output
   std::vector<std::string> passes, skip;
   std::string print_after, check_after, check_inputs;  // lists of pass names, "all"
-  bool check_specials = false, no_passes = false;
+  bool check_specials = false, check_each = false, no_passes = false;
   int64_t check_seed = 1, max_folded_bytes = -1, max_unrolled_trips = -1;
   bool time_passes = false, no_metadata = false;
 };

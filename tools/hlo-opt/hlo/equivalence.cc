@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "ir-formats/hlo/interpreter/literal_npy.h"
+#include "tools/hlo-opt/hlo/passes.h"
 
 namespace ncc::hlo_passes {
 namespace {
@@ -135,16 +136,43 @@ Literal generated_input(const Shape& shape, uint64_t seed, bool specials) {
   return literal;
 }
 
-Result<EquivalenceCheck> EquivalenceCheck::prepare(const hlo::Module& module, const CheckOptions& options) {
-  EquivalenceCheck check;
+Result<std::vector<Literal>> check_arguments(const hlo::Module& module, const CheckOptions& options) {
   std::vector<Shape> shapes;
   for (const Instruction* parameter : module.entry()->parameters()) shapes.push_back(parameter->shape);
-  if (options.inputs.empty()) {
-    for (size_t n = 0; n < shapes.size(); ++n)
-      check.args_.push_back(generated_input(shapes[n], options.seed * 1000003 + n, options.specials));
-  } else {
-    NCC_ASSIGN(check.args_, hlo::read_arguments(options.inputs, shapes));
+  if (!options.inputs.empty()) return hlo::read_arguments(options.inputs, shapes);
+  std::vector<Literal> args;
+  for (size_t n = 0; n < shapes.size(); ++n)
+    args.push_back(generated_input(shapes[n], options.seed * 1000003 + n, options.specials));
+  return args;
+}
+
+Result<int64_t> constants_to_parameters(hlo::Module& module, std::vector<Literal>& args) {
+  PassContext context;
+  NCC_TRY(call_inliner(module, context));
+  int64_t number = 0;
+  for (const auto& inst : module.entry()->instructions()) {
+    if (!inst->is(hlo::Opcode::Constant) || !inst->shape.is_array() || inst->shape.num_elements() < 2)
+      continue;
+    inst->opcode = hlo::Opcode::Parameter;
+    inst->index = static_cast<int64_t>(args.size());
+    args.push_back(std::move(inst->literal));
+    inst->literal = Literal();
+    if (!module.entry_parameter_shapes.empty() || args.size() == 1)
+      module.entry_parameter_shapes.push_back(inst->shape);
+    ++number;
   }
+  module.remove_unreachable();
+  return number;
+}
+
+Result<EquivalenceCheck> EquivalenceCheck::prepare(const hlo::Module& module, const CheckOptions& options) {
+  NCC_ASSIGN(std::vector<Literal> args, check_arguments(module, options));
+  return prepare(module, std::move(args));
+}
+
+Result<EquivalenceCheck> EquivalenceCheck::prepare(const hlo::Module& module, std::vector<Literal> args) {
+  EquivalenceCheck check;
+  check.args_ = std::move(args);
   NCC_ASSIGN(check.before_, check.results(module));
   return check;
 }

@@ -20,6 +20,7 @@ class EquivalenceCheck {
  public:
   /// Interprets `module` as it is. Errors of the interpreter (an op without an implementation, …).
   static Result<EquivalenceCheck> prepare(const hlo::Module& module, const CheckOptions& options);
+  static Result<EquivalenceCheck> prepare(const hlo::Module& module, std::vector<hlo::Literal> args);
 
   /// Interprets again. ERUN002 names the pass, the result, the element and both values. Floats keep their
   /// bits (NaNs are equal) unless the pass may round; then they agree to a few last places of the largest
@@ -32,6 +33,13 @@ class EquivalenceCheck {
   std::vector<hlo::Literal> args_;
   std::vector<hlo::Literal> before_;
 };
+
+/// The arguments that `prepare` makes or reads.
+Result<std::vector<hlo::Literal>> check_arguments(const hlo::Module& module, const CheckOptions& options);
+
+/// Array constants of the entry computation (calls are inlined first) become parameters, so that a program
+/// without inputs, as tests are, has some. Their values are appended to `args`. Returns how many.
+Result<int64_t> constants_to_parameters(hlo::Module& module, std::vector<hlo::Literal>& args);
 
 /// Generated arguments for these parameters: floats in [-2, 2), integers small, equal for equal seeds.
 hlo::Literal generated_input(const hlo::Shape& shape, uint64_t seed, bool specials);

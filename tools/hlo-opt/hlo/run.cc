@@ -65,7 +65,8 @@ class Runner {
     }
     const auto wall = std::chrono::steady_clock::now() - begin;
     changes_ += context.changes;
-    if (options_.check && options_.is_checked(pass)) NCC_TRY(options_.check->compare(module_, pass));
+    if (options_.check && context.changes != 0 && options_.is_checked(pass))
+      NCC_TRY(options_.check->compare(module_, pass));
     if (options_.after)
       options_.after(pass, module_, context.changes,
                      std::chrono::duration_cast<std::chrono::microseconds>(wall).count());
@@ -91,6 +92,24 @@ Status run_passes(hlo::Module& module, const RunOptions& options) {
   Runner runner(module, options);
   NCC_TRY(runner.tidy());
   return options.passes.empty() ? runner.run_default() : runner.run_list();
+}
+
+Status check_each_pass(const hlo::Module& module, const std::vector<hlo::Literal>& args,
+                       const RunOptions& options,
+                       const std::function<void(std::string_view pass, const Status&)>& report) {
+  NCC_ASSIGN(const EquivalenceCheck check, EquivalenceCheck::prepare(module, args));
+  const auto checked = [&](const std::vector<const PassInfo*>& passes) {
+    const std::unique_ptr<hlo::Module> copy = module.clone();
+    EquivalenceCheck own = check;
+    RunOptions run = options;
+    run.passes = passes;
+    run.check = &own;
+    run.is_checked = [](const PassInfo&) { return true; };
+    return run_passes(*copy, run);
+  };
+  for (const PassInfo& pass : all_passes()) report(pass.name, checked({&pass}));
+  report("default", checked({}));
+  return Status::ok();
 }
 
 }  // namespace ncc::hlo_passes

@@ -25,4 +25,11 @@ struct RunOptions {
 /// that changed what the module computes.
 Status run_passes(hlo::Module& module, const RunOptions& options);
 
+/// Runs every pass alone on copies of the module, and then the default order, each pass checked. `report` is
+/// called for each ("default" for the order) with what went wrong, or ok. Errors: the module does not run as
+/// it is.
+Status check_each_pass(const hlo::Module& module, const std::vector<hlo::Literal>& args,
+                       const RunOptions& options,
+                       const std::function<void(std::string_view pass, const Status&)>& report);
+
 }  // namespace ncc::hlo_passes
