@@ -31,6 +31,20 @@ std::string model_path(const std::string& dir) {
   return "";
 }
 
+// Every python3 of PATH, then the system's own: the first one may lack numpy.
+std::vector<std::string> installed_pythons() {
+  std::vector<std::string> found;
+  std::string path = std::getenv("PATH") ? std::getenv("PATH") : "";
+  path += ":/usr/bin";
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t end = std::min(path.find(':', begin), path.size());
+    const std::string candidate = path.substr(begin, end - begin) + "/python3";
+    if (end > begin && fs::exists(candidate)) found.push_back(candidate);
+    begin = end + 1;
+  }
+  return found;
+}
+
 // Runs materialize.py of the corpus with the first interpreter that has numpy.
 Status make_inputs(const std::string& dir, const std::string& out_root) {
   std::string script;
@@ -44,8 +58,7 @@ Status make_inputs(const std::string& dir, const std::string& out_root) {
   if (script.empty()) return bad_case(dir, "inputs are not stored and materialize.py is not beside it");
   process::SignalGate gate;
   std::string last_line = "no python3 with numpy";
-  for (const char* python : {"/usr/bin/python3", "/usr/local/bin/python3"}) {
-    if (!fs::exists(python)) continue;
+  for (const std::string& python : installed_pythons()) {
     const process::Exit exit =
         process::run({python, {script, dir, "--out", out_root}, "", 600}, gate,
                      {[&](process::Stream, std::string_view line) { last_line = std::string(line); }, {}});
