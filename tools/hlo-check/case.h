@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/compare/compare.h"
 #include "ir-formats/hlo/module.h"
 
 namespace ncc::check {
@@ -13,19 +14,6 @@ namespace ncc::check {
 enum class Level : uint8_t { Golden, Penguin, Bir, Sim };
 std::optional<Level> level_from_name(std::string_view name);
 std::string_view name(Level level);
-
-/// How an element of a result must agree with its expected value.
-struct Rule {
-  enum class Kind : uint8_t {
-    Exact,     // equal by == (-0 equals +0), or both NaN
-    Ulp,       // distance in [min_ulp, max_ulp]; equal infinities and NaN pairs pass
-    Absolute,  // both NaN, or equal, or finite and |a - e| <= tolerance
-    Relative,  // both NaN, or equal, or finite and |a - e| <= atol + rtol * |e|
-  };
-  Kind kind = Kind::Exact;
-  int64_t min_ulp = 0, max_ulp = 0;
-  double tolerance = 0, rtol = 0;  // Absolute: tolerance; Relative: tolerance = atol
-};
 
 /// One comparison. `actual` and `expected_result` are leaves of the program's result.
 struct Check {

@@ -9,8 +9,4 @@ namespace ncc::check {
 void compare_results(const Program& program, const std::vector<hlo::Literal>& results, Level level,
                      Outcome& outcome);
 
-/// Distance in units of the last place between two values of a float type; int64 max when one is not finite
-/// and they differ; 0 for NaN pairs and for zeros of either sign.
-int64_t ulp_distance(Dtype type, double a, double b);
-
 }  // namespace ncc::check

@@ -7,6 +7,7 @@
 
 #include "ir-formats/hlo/interpreter/kernel_loops.h"
 #include "ir-formats/hlo/interpreter/special_functions.h"
+#include "ir-formats/hlo/interpreter/xla_float.h"
 
 namespace ncc::hlo {
 namespace {
@@ -61,7 +62,6 @@ NCC_DOUBLE_UNARY(Erf, std::erf(x))
 NCC_DOUBLE_UNARY(Erfc, std::erfc(x))
 NCC_DOUBLE_UNARY(ErfInv, erf_inv(x))
 NCC_DOUBLE_UNARY(Exp, std::exp(x))
-NCC_DOUBLE_UNARY(Expm1, std::expm1(x))
 NCC_DOUBLE_UNARY(Log, std::log(x))
 NCC_DOUBLE_UNARY(Log1p, std::log1p(x))
 NCC_DOUBLE_UNARY(Logistic, 1 / (1 + std::exp(-x)))
@@ -73,6 +73,14 @@ NCC_DOUBLE_UNARY(BesselI1e, bessel_i1e(x))
 NCC_DOUBLE_UNARY(Digamma, digamma(x))
 NCC_DOUBLE_UNARY(Lgamma, log_gamma(x))
 #undef NCC_DOUBLE_UNARY
+
+// Beyond 1/2 XLA's f32 result is that of its exponential less one.
+struct Expm1 {
+  static double apply(double x) { return std::expm1(x); }
+  static float apply(float x) {
+    return std::fabs(x) > 0.5F ? xla_exp(x) - 1 : static_cast<float>(std::expm1(static_cast<double>(x)));
+  }
+};
 
 // cosh and sinh by CHLO's decomposition in the type itself, whose rounding of x + log(1/2) costs several ulps
 // for large x: published values contain that error, and it keeps cosh finite where exp(x) alone would

@@ -1,48 +1,12 @@
-// cholesky, triangular-solve and batch normalisation. Solvers run in extended precision, batch normalisation
-// in double; results are rounded once. Source: spec/stablehlo-text.md §3.8.
+// cholesky and batch normalisation. Cholesky runs in extended precision, batch normalisation in double;
+// results are rounded once. Source: spec/stablehlo-text.md §3.8.
 #include <cmath>
-#include <complex>
 
+#include "ir-formats/hlo/interpreter/matrix_values.h"
 #include "ir-formats/hlo/interpreter/ops.h"
 
 namespace ncc::hlo {
 namespace {
-
-using Complex = std::complex<long double>;
-
-std::vector<Complex> read_matrix(const Literal& literal, int64_t first, int64_t count) {
-  std::vector<Complex> values;
-  const Dtype type = literal.shape().dtype;
-  for (int64_t i = first; i < first + count; ++i) {
-    if (type == Dtype::C64) {
-      values.emplace_back(literal.at<float>(2 * i), literal.at<float>(2 * i + 1));
-    } else if (type == Dtype::C128) {
-      values.emplace_back(literal.at<double>(2 * i), literal.at<double>(2 * i + 1));
-    } else {
-      values.emplace_back(literal.as_double(i), 0);
-    }
-  }
-  return values;
-}
-
-void write_matrix(Literal& out, int64_t first, const std::vector<Complex>& values) {
-  const Dtype type = out.shape().dtype;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const int64_t at = first + static_cast<int64_t>(i);
-    if (type == Dtype::C64) {
-      auto* z = reinterpret_cast<float*>(out.mutable_data());
-      z[2 * at] = static_cast<float>(values[i].real());
-      z[2 * at + 1] = static_cast<float>(values[i].imag());
-    } else if (type == Dtype::C128) {
-      auto* z = reinterpret_cast<double*>(out.mutable_data());
-      z[2 * at] = static_cast<double>(values[i].real());
-      z[2 * at + 1] = static_cast<double>(values[i].imag());
-    } else {
-      store_from_double(type, out.mutable_data() + at * size_bytes(type),
-                        static_cast<double>(values[i].real()));
-    }
-  }
-}
 
 // The lower factor of the n x n matrix whose given triangle is read; NaN when it is not positive definite.
 std::vector<Complex> lower_factor(std::vector<Complex> a, int64_t n, bool lower) {
@@ -96,46 +60,6 @@ Result<Literal> eval_cholesky(Evaluator&, const Instruction& inst, Operands& ope
       factor = std::move(upper);
     }
     write_matrix(out, first, factor);
-  }
-  return out;
-}
-
-// Solves op(a) x = b, or x op(a) = b, for each matrix of the batch, reading one triangle of a.
-Result<Literal> eval_triangular_solve(Evaluator&, const Instruction& inst, Operands& operands) {
-  const Attributes& attrs = inst.attrs();
-  const int64_t n = operands[0].shape().dims.back();
-  const Shape& b_shape = operands[1].shape();
-  const int64_t rows = b_shape.dims[b_shape.dims.size() - 2], columns = b_shape.dims.back();
-  const bool transposed =
-      attrs.transpose_a == TransposeKind::Transpose || attrs.transpose_a == TransposeKind::Adjoint;
-  Literal out = Literal::zeros(b_shape);
-  const int64_t batches = rows * columns == 0 ? 0 : out.num_elements() / (rows * columns);
-  for (int64_t batch = 0; batch < batches; ++batch) {
-    const std::vector<Complex> a = read_matrix(operands[0], batch * n * n, n * n);
-    std::vector<Complex> x = read_matrix(operands[1], batch * rows * columns, rows * columns);
-    // Element (i, j) of the matrix that multiplies x from the left; x op(a) = b is op(a)^T x^T = b^T.
-    const auto coefficient = [&](int64_t i, int64_t j) {
-      if (transposed == attrs.left_side) std::swap(i, j);
-      const Complex value = a[static_cast<size_t>(i * n + j)];
-      return attrs.transpose_a == TransposeKind::Adjoint ? std::conj(value) : value;
-    };
-    const int64_t lines = attrs.left_side ? columns : rows;
-    const auto element = [&](int64_t i, int64_t line) -> Complex& {
-      return x[static_cast<size_t>(attrs.left_side ? i * columns + line : line * columns + i)];
-    };
-    const bool forward = attrs.lower == (transposed != attrs.left_side);
-    for (int64_t line = 0; line < lines; ++line) {
-      for (int64_t step = 0; step < n; ++step) {
-        const int64_t i = forward ? step : n - 1 - step;
-        Complex sum = element(i, line);
-        for (int64_t done = 0; done < step; ++done) {
-          const int64_t j = forward ? done : n - 1 - done;
-          sum -= coefficient(i, j) * element(j, line);
-        }
-        element(i, line) = attrs.unit_diagonal ? sum : sum / coefficient(i, i);
-      }
-    }
-    write_matrix(out, batch * rows * columns, x);
   }
   return out;
 }

@@ -8,7 +8,6 @@ using namespace ncc::check;
 
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Outcome compare(const Rule& rule, float actual, float expected, Level level = Level::Golden,
@@ -31,18 +30,10 @@ float ulps_above(float x, int n) {
 
 }  // namespace
 
-TEST_CASE("ulp distance counts representable values of the type itself", "[hlo-check]") {
-  CHECK(ulp_distance(Dtype::F32, 1.0, 1.0 + 0x1p-23) == 1);
-  CHECK(ulp_distance(Dtype::BF16, 1.0, 1.0 + 0x1p-6) == 2);
-  CHECK(ulp_distance(Dtype::F16, -0x1p-24, 0x1p-24) == 2);
-  CHECK(ulp_distance(Dtype::F64, 0.0, -0.0) == 0);
-  CHECK(ulp_distance(Dtype::F32, kNan, kNan) == 0);
-  CHECK(ulp_distance(Dtype::F32, kInf, 1.0) == std::numeric_limits<int64_t>::max());
-}
-
-TEST_CASE("an exact rule accepts zeros of either sign and NaN pairs, nothing else", "[hlo-check]") {
+TEST_CASE("an exact rule accepts zeros of either sign and no NaN", "[hlo-check]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
   CHECK(compare({}, -0.0F, 0.0F).verdict == Verdict::Pass);
-  CHECK(compare({}, static_cast<float>(kNan), static_cast<float>(kNan)).verdict == Verdict::Pass);
+  CHECK(compare({}, nan, nan).verdict == Verdict::Mismatch);
   CHECK(compare({}, ulps_above(1, 1), 1).verdict == Verdict::Mismatch);
 }
 
@@ -75,7 +66,7 @@ TEST_CASE("a mismatch names the element, its value and the expected one", "[hlo-
       program, {hlo::Literal::copy(hlo::Shape::array(Dtype::S32, {2, 2}), std::as_bytes(std::span(actual)))},
       Level::Golden, outcome);
   CHECK(outcome.verdict == Verdict::Mismatch);
-  CHECK(outcome.diagnostic == "result 0 at [1,0]: 9, expected 3");
+  CHECK(outcome.diagnostic == "result 0 at [1,0]: got 9, expected 3; 1 of 4 differ");
   CHECK(outcome.max_abs == 6);
 }
 
