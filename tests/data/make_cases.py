@@ -70,6 +70,15 @@ def gather_scatter(x, indices, updates):
     return jnp.take(x, indices, axis=0), x.at[indices].add(updates), jnp.sort(x, axis=1), jnp.cumsum(x, axis=0)
 
 
+def index_special_values(x, half, words, indices, rows):
+    """Selections past the size of a select and a fold, on data with NaN, infinities and -0."""
+    start = indices[0] * 7
+    window = jax.lax.dynamic_update_slice(x, rows, (start, 0))
+    summed = x.at[indices].add(rows, mode="drop", unique_indices=False)
+    return (x[indices], 1 / half[indices], words[indices], jax.lax.dynamic_slice(x, (start, 1), (400, 40)), window,
+            x.at[indices].set(rows, mode="drop", unique_indices=True), summed)
+
+
 def while_loop(x, n):
     return jax.lax.while_loop(lambda s: s[1] < n, lambda s: (s[0] * 0.5 + 1, s[1] + 1), (x, jnp.int32(0)))[0]
 
@@ -90,6 +99,18 @@ def bf16(*shape):
     return lambda r: jnp.asarray(r.standard_normal(shape), jnp.bfloat16)
 
 
+def special(dtype, *shape):
+    """Normal values, one in eight of them NaN, an infinity or a zero of either sign."""
+    def make(r):
+        values = r.standard_normal(shape).astype(np.float32)
+        values[r.random(shape) < 0.125] = 0
+        places = np.argwhere(values == 0)
+        for place, value in zip(places, np.resize([np.nan, np.inf, -np.inf, -0.0, 0.0], len(places))):
+            values[tuple(place)] = value
+        return np.asarray(jnp.asarray(values, dtype))
+    return make
+
+
 # name: function, inputs, second form of the model ("pb" or "text"), rtol, atol
 CASES = {
     "matmul_bias_relu": (matmul_bias_relu, [f32(40, 72), f32(72, 24, scale=0.12), f32(24)], "text", 1e-5, 1e-5),
@@ -103,6 +124,9 @@ CASES = {
     "cnn": (cnn, [f32(2, 16, 16, 3), f32(3, 3, 3, 8, scale=0.2), f32(8), f32(8, 10)], "pb", 1e-4, 1e-5),
     "int_ops": (int_ops, [ints(-2**30, 2**30, 6, 37), ints(-1000, 1000, 6, 37)], "text", 0.0, 0.0),
     "gather_scatter": (gather_scatter, [f32(12, 9), ints(0, 12, 5), f32(5, 9)], "text", 1e-5, 1e-5),
+    "index_special_values": (index_special_values, [
+        special(jnp.float32, 500, 48), special(jnp.bfloat16, 500, 48), ints(-2**31, 2**31 - 1, 500, 48),
+        lambda r: r.permutation(500)[:64].astype(np.int32), special(jnp.float32, 64, 48)], "pb", 1e-6, 1e-6),
     "while_loop": (while_loop, [f32(4, 8), ints(5, 6)], "text", 1e-6, 1e-6),
     "transpose_reduce": (transpose_reduce, [f32(36, 20)], "text", 1e-5, 1e-5),
 }

@@ -106,11 +106,18 @@ class Lowering {
   View compute(const Emission& like, penguin::ScalarFunction function, std::vector<View> operands,
                Dtype dtype, penguin::Comparison comparison = penguin::Comparison::Eq);
   View integer_constant(Dtype dtype, int64_t value, const std::vector<int64_t>& shape);
+  /// EVRF001 when the positions of the indexed dimensions do not fit the selector's index arithmetic.
+  Status check_selection(const Instruction& inst, const Selection& selection) const;
   /// [points..., windows..., positions...]: 1 where start + window index is the position.
   View selector(const Selection& selection, Dtype dtype, const Emission& like);
   View contract(const Emission& like, const View& lhs, const View& rhs, const std::vector<int64_t>& lhs_map,
                 const std::vector<int64_t>& rhs_map, const std::vector<int64_t>& result_map,
                 const std::vector<int64_t>& sizes, Dtype dtype);
+  /// For each result element the one value whose `chosen` (pred) is set, bit by bit; 0 where none is. At most
+  /// one may be. The maps give the dimension of `sizes` of each array's dimension.
+  View select_bytes(const Emission& like, const View& chosen, const View& values,
+                    const std::vector<int64_t>& chosen_map, const std::vector<int64_t>& values_map,
+                    const std::vector<int64_t>& result_map, const std::vector<int64_t>& sizes);
   /// [points..., windows or whole dimensions...]; point_of_dim: the point dimension that a batching operand
   /// dimension is, or -1.
   Result<View> indexed_read(const Instruction& inst, const View& operand, const Selection& selection,
@@ -122,6 +129,7 @@ class Lowering {
   Result<Value> dynamic_slice(const Instruction& inst);
   Result<Value> dynamic_update_slice(const Instruction& inst);
   ScatterPlan plan_scatter(const Instruction& inst);
+  View scatter_add(const ScatterPlan& plan, const View& base, const View& updates, const Emission& like);
   View scatter_replace(const ScatterPlan& plan, const View& base, const View& updates, const Emission& like);
   // reductions and contractions
   Result<Value> lower_reduce(const Instruction& inst);

@@ -1,13 +1,13 @@
 // Data-dependent indexing. The machine reads and writes by affine patterns, so a position that depends on
 // data becomes a one-hot selector: sel[n, o, v] = (start[n] + o == v), and
-//   gather, dynamic-slice    out[n, o, …] = sum over v of sel * operand[v, …]                (a contraction)
+//   gather, dynamic-slice    out[n, o, …] = the operand[v, …] with sel[n, o, v]
 //   scatter add              out[v, …] = operand[v, …] + sum over n, o of sel * update[n, o, …]
-//   scatter (replace)        the last n that hits v wins; then the same sum over the winners, and a select
+//   scatter (replace)        the last n that hits v wins; then the update of the winner, and a select
 //   scatter max, min, mul    a reduction of select(sel, update, neutral)
-// Exactly one product of a sum is not zero, so values are exact; a non-finite value of the operand reaches
-// other results of a large contraction (docs/decisions.md). Several indexed dimensions share one selector:
-// the index becomes one mixed-radix number whose radix leaves room for the window, so that equal numbers mean
-// equal positions.
+// "The x with sel" is a contraction of sel with each byte of x (`select_bytes`): one product of a sum is not
+// zero and a byte is exact in every type of the PE, so any bit pattern arrives as it was and nothing else is
+// touched, NaN and infinity included. Several indexed dimensions share one selector: the index becomes one
+// mixed-radix number whose radix leaves room for the window, so that equal numbers mean equal positions.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -22,9 +22,9 @@ using F = penguin::ScalarFunction;
 
 namespace {
 
-/// Elements of a selection that is not a contraction; also the limit up to which floats are selected exactly
-/// whatever they hold.
-constexpr int64_t kMaxSelected = int64_t{1} << 28, kMaxExactSelected = int64_t{1} << 20;
+/// Up to here a selection of floats is a select and a fold, which is cheaper than contractions.
+constexpr int64_t kMaxFolded = int64_t{1} << 20;
+/// Bound of the mixed-radix number, so that no term leaves s32.
 constexpr int64_t kMaxIndex = int64_t{1} << 30;
 
 uint64_t integer_bits(Dtype dtype, int64_t value) {
@@ -41,13 +41,6 @@ int64_t product(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-/// The type in which one-hot sums of `dtype` are exact: itself for floats, s32 for 32-bit integers, f32 for
-/// what is narrower.
-Dtype sum_type(Dtype dtype) {
-  if (is_float(dtype)) return dtype;
-  return size_bytes(dtype) == 4 ? Dtype::S32 : Dtype::F32;
-}
-
 }  // namespace
 
 View Lowering::compute(const Emission& like, F function, std::vector<View> operands, Dtype dtype,
@@ -62,6 +55,16 @@ View Lowering::compute(const Emission& like, F function, std::vector<View> opera
 
 View Lowering::integer_constant(Dtype dtype, int64_t value, const std::vector<int64_t>& shape) {
   return View::scalar(builder_.affine(), dtype, integer_bits(dtype, value), shape);
+}
+
+Status Lowering::check_selection(const Instruction& inst, const Selection& s) const {
+  int64_t radix = 1;
+  for (const IndexedDim& dim : s.dims) {
+    radix *= dim.size + dim.window - 1;
+    if (radix > kMaxIndex)
+      return unsupported(inst, fmt::format("its indexed dimensions have more than {} positions", kMaxIndex));
+  }
+  return {};
 }
 
 View Lowering::selector(const Selection& s, Dtype dtype, const Emission& like) {
@@ -121,10 +124,43 @@ View Lowering::contract(const Emission& like, const View& lhs, const View& rhs,
   return result;
 }
 
+View Lowering::select_bytes(const Emission& like, const View& chosen, const View& values,
+                            const std::vector<int64_t>& chosen_map, const std::vector<int64_t>& values_map,
+                            const std::vector<int64_t>& result_map, const std::vector<int64_t>& sizes) {
+  const View factor = compute(like, F::Convert, {chosen}, Dtype::BF16);
+  const auto selected = [&](const View& byte) {
+    return contract(like, factor, byte, chosen_map, values_map, result_map, sizes, Dtype::F32);
+  };
+  const Dtype dtype = values.dtype();
+  const int64_t bytes = size_bytes(dtype);
+  if (bytes == 1 && !is_float(dtype))  // -128 … 255 is exact as it is
+    return compute(like, F::Convert, {selected(compute(like, F::Convert, {values}, Dtype::BF16))}, dtype);
+  const Dtype raw = bytes == 1 ? Dtype::U8 : bytes == 2 ? Dtype::U16 : Dtype::U32;
+  const auto reinterpret = [&](const View& view, Dtype as) {
+    return view.dtype() == as ? view : compute(like, F::BitcastConvert, {view}, as);
+  };
+  const auto constant = [&](const View& of, int64_t value) {
+    return integer_constant(Dtype::U32, value, of.shape());
+  };
+  const View word = compute(like, F::Convert, {reinterpret(values, raw)}, Dtype::U32);
+  std::optional<View> result;
+  for (int64_t b = 0; b < bytes; ++b) {
+    View byte =
+        b == 0 ? word : compute(like, F::ShiftRightLogical, {word, constant(word, 8 * b)}, Dtype::U32);
+    if (b + 1 < bytes) byte = compute(like, F::And, {byte, constant(byte, 255)}, Dtype::U32);
+    View part =
+        compute(like, F::Convert, {selected(compute(like, F::Convert, {byte}, Dtype::BF16))}, Dtype::U32);
+    if (b > 0) part = compute(like, F::ShiftLeft, {part, constant(part, 8 * b)}, Dtype::U32);
+    result = result ? compute(like, F::Or, {*result, part}, Dtype::U32) : part;
+  }
+  return reinterpret(compute(like, F::Convert, {*result}, raw), dtype);
+}
+
 Result<View> Lowering::indexed_read(const Instruction& inst, const View& operand, const Selection& s,
                                     const std::vector<int64_t>& point_of_dim) {
   // Domain: points, then per operand dimension its window (indexed) or itself, then the positions of the
   // indexed dimensions.
+  NCC_TRY(check_selection(inst, s));
   const Emission like = emission(inst);
   std::vector<int64_t> sizes = s.points, operand_map(static_cast<size_t>(operand.rank())),
                        result_map(s.points.size());
@@ -150,29 +186,24 @@ Result<View> Lowering::indexed_read(const Instruction& inst, const View& operand
   }
   selector_map.insert(selector_map.end(), windows.begin(), windows.end());
   selector_map.insert(selector_map.end(), positions.begin(), positions.end());
-  const Dtype type = sum_type(operand.dtype());
-  if (is_float(operand.dtype()) && product(sizes) <= kMaxExactSelected) {
-    // Small: select and add, so that non-finite values stay where they are. -0 is the neutral element of a
-    // sum.
-    uint64_t zero = 0;
-    store_from_double(operand.dtype(), &zero, -0.0);
-    const View sel = selector(s, Dtype::Pred, like);
-    const View chosen = compute(like, F::SelectModel,
-                                {sel.broadcast(selector_map, sizes), operand.broadcast(operand_map, sizes),
-                                 View::scalar(builder_.affine(), type, zero, sizes)},
-                                type);
-    Emission fold = like;
-    fold.op = penguin::TensorOp::Reduce;
-    fold.function = F::Add;
-    fold.roles.assign(sizes.size(), AxisRole::Parallel);
-    for (int64_t d : positions) fold.roles[static_cast<size_t>(d)] = AxisRole::Reduce;
-    fold.operands = {chosen, View::scalar(builder_.affine(), type, zero, sizes)};
-    return builder_.emit_new(std::move(fold), type);
-  }
-  const View sel = selector(s, type, like);
-  const View values = compute(like, F::Convert, {operand}, type);
-  const View sum = contract(like, sel, values, selector_map, operand_map, result_map, sizes, type);
-  return compute(like, F::Convert, {sum}, operand.dtype());
+  const View sel = selector(s, Dtype::Pred, like);
+  if (!is_float(operand.dtype()) || product(sizes) > kMaxFolded)
+    return select_bytes(like, sel, operand, selector_map, operand_map, result_map, sizes);
+  // -0 is the neutral element of a sum.
+  const Dtype type = operand.dtype();
+  uint64_t zero = 0;
+  store_from_double(type, &zero, -0.0);
+  const View neutral = View::scalar(builder_.affine(), type, zero, sizes);
+  const View chosen =
+      compute(like, F::SelectModel,
+              {sel.broadcast(selector_map, sizes), operand.broadcast(operand_map, sizes), neutral}, type);
+  Emission fold = like;
+  fold.op = penguin::TensorOp::Reduce;
+  fold.function = F::Add;
+  fold.roles.assign(sizes.size(), AxisRole::Parallel);
+  for (int64_t d : positions) fold.roles[static_cast<size_t>(d)] = AxisRole::Reduce;
+  fold.operands = {chosen, neutral};
+  return builder_.emit_new(std::move(fold), type);
 }
 
 /// One start index of each point, as s32 over the points.
@@ -307,8 +338,8 @@ Result<Value> Lowering::dynamic_update_slice(const Instruction& inst) {
     hit = hit ? compute(like, F::And, {*hit, inside}, Dtype::Pred) : inside;
   }
   if (moves) {
-    // The update in place: one-hot sum over its window.
-    const Dtype type = sum_type(base.dtype());
+    // The update in place.
+    NCC_TRY(check_selection(inst, s));
     std::vector<int64_t> sizes, selector_map, update_map, result_map;
     for (const IndexedDim& dim : s.dims) {
       selector_map.push_back(static_cast<int64_t>(sizes.size()));
@@ -322,9 +353,8 @@ Result<Value> Lowering::dynamic_update_slice(const Instruction& inst) {
       if (is_indexed) selector_map.push_back(result_map.back());
       sizes.push_back(base.shape()[d]);
     }
-    const View sum = contract(like, selector(s, type, like), compute(like, F::Convert, {update}, type),
-                              selector_map, update_map, result_map, sizes, type);
-    update = compute(like, F::Convert, {sum}, base.dtype());
+    update = select_bytes(like, selector(s, Dtype::Pred, like), update, selector_map, update_map, result_map,
+                          sizes);
   } else {
     std::vector<int64_t> kept, kept_shape;
     for (size_t d = 0; d < rank; ++d) {

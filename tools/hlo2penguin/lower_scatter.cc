@@ -13,7 +13,10 @@ using F = penguin::ScalarFunction;
 
 namespace {
 
+/// Elements of a selection that is a select and a fold.
 constexpr int64_t kMaxSelected = int64_t{1} << 28;
+/// Updates are numbered in f32, exact up to here.
+constexpr int64_t kMaxNumbered = int64_t{1} << 24;
 
 bool contains(const std::vector<int64_t>& list, int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
@@ -162,21 +165,56 @@ View Lowering::scatter_replace(const ScatterPlan& plan, const View& base, const 
   }
   fold.operands = {numbered, integer_constant(Dtype::F32, 0, hit.shape())};
   const View winner = builder_.emit_new(std::move(fold), Dtype::F32);
-  const Dtype type = is_float(base.dtype())          ? base.dtype()
-                     : size_bytes(base.dtype()) == 4 ? Dtype::S32
-                                                     : Dtype::F32;
   const View wins =
       compute(like, F::Compare, {numbered, winner.broadcast(kept, hit.shape())}, Dtype::Pred, Comparison::Eq);
   const View chosen = compute(like, F::And, {hit, wins}, Dtype::Pred);
-  const View sum =
-      contract(like, compute(like, F::Convert, {chosen}, type), compute(like, F::Convert, {updates}, type),
-               plan.selector_map, plan.update_map, plan.operand_map, plan.sizes, type);
+  const View update =
+      select_bytes(like, chosen, updates, plan.selector_map, plan.update_map, plan.operand_map, plan.sizes);
   const View any = compute(like, F::Compare, {winner, integer_constant(Dtype::F32, 0, winner.shape())},
                            Dtype::Pred, Comparison::Gt);
-  return compute(
-      like, F::SelectModel,
-      {any.broadcast(base_dims, base.shape()), compute(like, F::Convert, {sum}, base.dtype()), base},
-      base.dtype());
+  return compute(like, F::SelectModel, {any.broadcast(base_dims, base.shape()), update, base}, base.dtype());
+}
+
+View Lowering::scatter_add(const ScatterPlan& plan, const View& base, const View& updates,
+                           const Emission& like) {
+  const bool floats = is_float(base.dtype());
+  const Dtype type = floats ? Dtype::F32 : Dtype::S32, factor = floats ? base.dtype() : Dtype::S32;
+  const View hit = selector(plan.selection, Dtype::Pred, like);
+  const auto sum = [&](const View& values, Dtype factor_type) {
+    return contract(like, compute(like, F::Convert, {hit}, factor_type), values, plan.selector_map,
+                    plan.update_map, plan.operand_map, plan.sizes, type);
+  };
+  const View start = compute(like, F::Convert, {base}, type);
+  if (!floats) {
+    const View total =
+        compute(like, F::Add, {start, sum(compute(like, F::Convert, {updates}, factor), factor)}, type);
+    return compute(like, F::Convert, {total}, base.dtype());
+  }
+  const auto constant = [&](Dtype dtype, double value, const View& of) {
+    uint64_t bits = 0;
+    store_from_double(dtype, &bits, value);
+    return View::scalar(builder_.affine(), dtype, bits, of.shape());
+  };
+  // 0 times infinity would reach positions that are not hit: the products see finite updates, and whether an
+  // infinity of either sign (a NaN is both) arrives at a position is counted beside them.
+  const View finite = compute(like, F::IsFinite, {updates}, Dtype::Pred);
+  const View clean = compute(like, F::SelectModel, {finite, updates, constant(factor, 0, updates)}, factor);
+  View total = compute(like, F::Add, {start, sum(clean, factor)}, type);
+  for (const double infinity :
+       {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
+    const View below = compute(like, F::Compare, {updates, constant(factor, infinity, updates)}, Dtype::Pred,
+                               infinity > 0 ? Comparison::Lt : Comparison::Gt);
+    const View mark =
+        compute(like, F::SelectModel,
+                {below, constant(Dtype::BF16, 0, updates), constant(Dtype::BF16, 1, updates)}, Dtype::BF16);
+    const View count = sum(mark, Dtype::BF16);
+    const View arrives =
+        compute(like, F::Compare, {count, constant(type, 0, count)}, Dtype::Pred, Comparison::Gt);
+    const View added = compute(like, F::SelectModel,
+                               {arrives, constant(type, infinity, count), constant(type, 0, count)}, type);
+    total = compute(like, F::Add, {total, added}, type);
+  }
+  return compute(like, F::Convert, {total}, base.dtype());
 }
 
 Result<Value> Lowering::lower_scatter(const Instruction& inst) {
@@ -191,15 +229,12 @@ Result<Value> Lowering::lower_scatter(const Instruction& inst) {
   const Emission like = emission(inst);
   const ScatterPlan plan = plan_scatter(inst);
   const View updates = view(inst, 2).transpose(plan.update_perm);
+  NCC_TRY(check_selection(inst, plan.selection));
+  if (is_replace && product(plan.selection.points) > kMaxNumbered)
+    return unsupported(inst, fmt::format("it has more than {} updates", kMaxNumbered));
   if (is_replace) return Value(scatter_replace(plan, base, updates, like));
   if (*function == F::Add && base.dtype() != Dtype::Pred) {
-    const Dtype type = is_float(base.dtype()) ? Dtype::F32 : Dtype::S32;
-    const Dtype factor = is_float(base.dtype()) ? base.dtype() : Dtype::S32;
-    const View sum =
-        contract(like, selector(plan.selection, factor, like), compute(like, F::Convert, {updates}, factor),
-                 plan.selector_map, plan.update_map, plan.operand_map, plan.sizes, type);
-    const View total = compute(like, F::Add, {compute(like, F::Convert, {base}, type), sum}, type);
-    return Value(compute(like, F::Convert, {total}, base.dtype()));
+    return Value(scatter_add(plan, base, updates, like));
   }
   if (product(plan.sizes) > kMaxSelected)
     return unsupported(inst, fmt::format("it selects among {} elements", product(plan.sizes)));
