@@ -25,9 +25,10 @@ endif()
 # x86-64-v3 (AVX2, FMA, F16C) is the stated host requirement.
 add_library(ncc_flags INTERFACE)
 target_compile_options(ncc_flags INTERFACE -Wall -Wextra -Werror -Wno-missing-field-initializers -ffp-contract=off -march=x86-64-v3)
-# GCC 12 at -O2 reports array bounds and uninitialised values inside inlined std::sort and std::vector code that is correct. Warnings
-# are errors where the project is tested (Dev, with and without sanitizers); Release only shows them.
-target_compile_options(ncc_flags INTERFACE "$<$<CONFIG:Release>:-Wno-error>")
+# GCC 12 at -O2 reports array bounds and uninitialised values inside inlined std::sort, std::string and std::vector code that is
+# correct. These warnings are off in Release, and the others only shown there: they are errors where the project is tested (Dev).
+target_compile_options(ncc_flags INTERFACE
+  "$<$<CONFIG:Release>:-Wno-error;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-maybe-uninitialized;-Wno-restrict>")
 target_include_directories(ncc_flags INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
 find_program(NCC_MOLD mold)
 if(NCC_MOLD)

@@ -183,15 +183,19 @@ class LayoutSearch {
       if (inst(i).op == TensorOp::Contract) choose_contract_axis(i);
   }
 
-  double load_cost(const Operand& operand, AxisId partition) const {
+  // A transfer between DRAM and a tile with `partition` on partitions; a load may come in natural order and
+  // be exchanged (tile/operands.cc).
+  double transfer_cost(const Operand& operand, AxisId partition, bool is_load) const {
     const Tensor& tensor = function_.tensors[operand.tensor];
     const double element = static_cast<double>(size_bytes(tensor.dtype));
     // The contiguous run of a DMA: the innermost dim when a free axis walks it with step 1.
     int64_t stride = 1;
     double run = 1, total = 1;
+    bool lanes_contiguous = false;
     for (size_t dim = operand.index.size(); dim-- > 0;) {
       for (const affine::Term& term : operand.index[dim]->terms) {
         total *= static_cast<double>(extent(term.axis));
+        lanes_contiguous |= term.axis == partition && std::abs(term.coef * stride) == 1;
         if (term.coef * stride == static_cast<int64_t>(run) && term.axis != partition)
           run *= static_cast<double>(extent(term.axis));
       }
@@ -199,7 +203,7 @@ class LayoutSearch {
     }
     const double rate = static_cast<double>(arch_.dma_engines * arch_.dma_bytes_per_ns);
     const double direct = total / run * std::max(run * element, 512.0) / rate;
-    // Alternatively load in natural order and exchange axes on chip.
+    if (!is_load || !lanes_contiguous || element < 2) return direct;
     const double exchanged = total * element / rate + total / (128 * 128) * kTransposeBlockNs;
     return std::min(direct, exchanged);
   }
@@ -209,7 +213,7 @@ class LayoutSearch {
     const double elements = static_cast<double>(tensor.num_elements());
     switch (classify_edge(function_, plan_, operand, axis)) {
       case EdgeKind::Load:
-        return load_cost(operand, axis);
+        return transfer_cost(operand, axis, true);
       case EdgeKind::Aligned:
         return 0;
       case EdgeKind::Transpose: {
@@ -278,9 +282,9 @@ class LayoutSearch {
     }
     const TensorPlan& result = plan_.tensors[in.result.tensor];
     if (function_.tensors[in.result.tensor].role == Role::Output)
-      cost += load_cost(in.result, plan.partition);
+      cost += transfer_cost(in.result, plan.partition, false);
     else if (!result.on_chip && !result.consumers.empty())
-      cost += kBounceNs + load_cost(in.result, plan.partition);
+      cost += kBounceNs + transfer_cost(in.result, plan.partition, false);
     return cost;
   }
 

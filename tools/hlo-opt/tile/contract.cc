@@ -113,20 +113,14 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
   builder_.at_level(level, [&] {
     tile.tensor = builder_.new_tile(function_.tensors[operand.tensor].name + ".sb", Space::Sbuf, tile.dtype,
                                     tile.lanes, elements * panel.split.blocks(), level);
-    // The contracted axis lies innermost in DRAM: reading it onto partitions directly would move single
-    // elements.
-    const FreeAxis* rows = nullptr;
-    for (const FreeAxis& axis : order)
-      if (rows == nullptr || axis.count > rows->count) rows = &axis;
-    const bool exchange = std::abs(from.lane_step) == 1 && rows != nullptr && panel.split.lanes > 1 &&
-                          size_bytes(from.dtype) >= 2;
+    const FreeAxis* rows = exchanged_rows(from, order);
     const auto block = [&](affine::Ref index, int64_t lanes) {
       TileAccess source = from, target = tile;
       source.offset = context.add(source.offset, context.mul(index, panel.split.lanes * from.lane_step));
       target.offset = context.add(target.offset, context.mul(index, panel.block_step));
       source.lanes = target.lanes = lanes;
-      if (exchange)
-        load_exchanged(source, target, order, *rows);
+      if (rows != nullptr)
+        load_exchanged(source, target, order, *rows, true);
       else
         builder_.emit_dma(source, target, order);
     };
@@ -142,7 +136,8 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
 // Loads [rows, lanes contiguous] so that the lanes end on partitions: a transposing DMA where the target has
 // one, else a load in natural order and an exchange on PE per 128 rows.
 void TileLowering::load_exchanged(const TileAccess& from, const TileAccess& to,
-                                  const std::vector<FreeAxis>& order, const FreeAxis& rows) {
+                                  const std::vector<FreeAxis>& order, const FreeAxis& rows,
+                                  bool for_contract) {
   affine::Context& context = builder_.affine();
   affine::Ref from_offset = from.offset, to_offset = to.offset;
   size_t opened = 0;
@@ -183,7 +178,7 @@ void TileLowering::load_exchanged(const TileAccess& from, const TileAccess& to,
       TileAccess target = to;
       target.offset = context.add(to_offset, context.mul(index, kRows * to_step));
       target.stride = {{row, to_step}};
-      emit_transpose(natural, lanes, target, to.lanes, row, column, true);
+      emit_transpose(natural, lanes, target, to.lanes, row, column, for_contract);
     };
     const affine::Ref index = builder_.open_loop("n", rows.count / kRows);
     if (rows.count / kRows > 0) block(index, kRows);

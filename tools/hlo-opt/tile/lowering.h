@@ -81,6 +81,7 @@ class TileLowering {
   /// An on-chip tile of the operand with `partition` on partitions.
   TileAccess operand_tile(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
   TileAccess load_tile(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
+  const FreeAxis* exchanged_rows(const TileAccess& from, const std::vector<FreeAxis>& order) const;
   TileAccess index_tile(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
   TileAccess transposed_tile(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
   /// A [128, 1] tile holding one constant.
@@ -139,7 +140,7 @@ class TileLowering {
   penguin::AxisId whole_panel_axis(uint32_t i, const penguin::Operand& operand);
   void load_panel(uint32_t i, const penguin::Operand& operand, Panel& panel);
   void load_exchanged(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& order,
-                      const FreeAxis& rows);
+                      const FreeAxis& rows, bool for_contract);
   bool reads_allow_psum(uint32_t i) const;
   Status emit_groups(const ContractTile& tile);
 

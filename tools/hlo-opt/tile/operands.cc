@@ -137,10 +137,26 @@ TileAccess TileLowering::load_tile(uint32_t i, const Operand& operand, AxisId pa
   builder_.at_level(level, [&] {
     tile.tensor = builder_.new_tile(function_.tensors[operand.tensor].name + ".sb", Space::Sbuf, tile.dtype,
                                     tile.lanes, elements, level);
-    builder_.emit_dma(from, tile, order);
+    if (const FreeAxis* rows = exchanged_rows(from, order))
+      load_exchanged(from, tile, order, *rows, false);
+    else
+      builder_.emit_dma(from, tile, order);
   });
   keep(cache, key, tile, operand.tensor, elements, level);
   return tile;
+}
+
+// When the partition axis lies innermost in DRAM, a plain load would move single elements: the free axis that
+// the load should read as rows instead; null when it should not.
+const FreeAxis* TileLowering::exchanged_rows(const TileAccess& from,
+                                             const std::vector<FreeAxis>& order) const {
+  // Below, an exchange on chip costs more than the elements.
+  const int64_t min_rows = arch_.has_dma_transpose ? 2 : 8;
+  if (std::abs(from.lane_step) != 1 || from.lanes < min_rows || size_bytes(from.dtype) < 2) return nullptr;
+  const FreeAxis* rows = nullptr;
+  for (const FreeAxis& axis : order)
+    if (rows == nullptr || axis.count > rows->count) rows = &axis;
+  return rows != nullptr && rows->count >= min_rows ? rows : nullptr;
 }
 
 // A loaded tile serves again within its level. Outside all loops, parameters and constants stay for the
@@ -330,8 +346,8 @@ TileAccess TileLowering::identity_tile(Dtype dtype) {
   return tile;
 }
 
-// The same on DVE, exact for every type: 32 x 32 blocks, each moved to its mirrored place. Padding is
-// cleared, never read uninitialised.
+// The same on DVE, exact for every type: 32 x 32 blocks, each moved to its mirrored place. What is not whole
+// blocks side by side goes through a padded copy; padding is cleared, never read uninitialised.
 void TileLowering::emit_vector_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to,
                                          int64_t to_lanes, AxisId row, AxisId column) {
   constexpr int64_t kBlock = 32;
@@ -345,23 +361,29 @@ void TileLowering::emit_vector_transpose(const TileAccess& from, int64_t from_la
     tile.tensor = builder_.new_tile(name, Space::Sbuf, from.dtype, lanes, elements, builder_.level());
     return tile;
   };
-  TileAccess source = scratch("blocks", rows, columns);
-  if (rows != from_lanes || columns != to_lanes) {
+  const bool whole = rows == from_lanes && columns == to_lanes;
+  const auto in_blocks = [&](const TileAccess& tile, AxisId axis) {
+    return whole && tile.space == Space::Sbuf && tile.partition == 0 && tile.dtype == from.dtype &&
+           tile.stride.contains(axis) && tile.stride.at(axis) == 1;
+  };
+  TileAccess source = from;
+  if (!in_blocks(from, column)) {
+    source = scratch("blocks", rows, columns);
     source.stride = {{column, 1}};
-    emit_fill(source, source.dtype, 0, {{column, columns}});
+    if (!whole) emit_fill(source, source.dtype, 0, {{column, columns}});
+    source.lanes = from_lanes;
+    emit_copy(from, source, {{column, to_lanes}});
   }
-  source.stride = {{column, 1}};
-  source.lanes = from_lanes;
-  emit_copy(from, source, {{column, to_lanes}});
-  TileAccess turned = scratch("turned", columns, rows);
+  const bool in_place = in_blocks(to, row);
+  TileAccess turned = in_place ? to : scratch("turned", columns, rows);
   for (int64_t r = 0; r < rows; r += kBlock) {
     for (int64_t c = 0; c < columns; c += kBlock) {
       TileAccess in = source, out = turned;
       in.lanes = out.lanes = kBlock;
       in.partition = r;
-      in.offset = builder_.constant(c);
+      in.offset = builder_.affine().add(source.offset, builder_.constant(c));
       out.partition = c;
-      out.offset = builder_.constant(r);
+      out.offset = builder_.affine().add(turned.offset, builder_.constant(r));
       in.stride = out.stride = {{column, 1}};
       TileInst block;
       block.opcode = bir::Opcode::StreamTranspose;
@@ -372,6 +394,7 @@ void TileLowering::emit_vector_transpose(const TileAccess& from, int64_t from_la
       builder_.emit(block);
     }
   }
+  if (in_place) return;
   turned.lanes = to_lanes;
   turned.stride = {{row, 1}};
   emit_copy(turned, to, {{row, from_lanes}});
