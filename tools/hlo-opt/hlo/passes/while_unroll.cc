@@ -1,0 +1,108 @@
+// Loops whose trip count is known become straight-line code.
+//   while_loop_unroller: the body inlined once per iteration
+//   unroll-while-loop:   the body called once per iteration
+// Limits: max_unrolled_trips, and trips times instructions of the body (nested callees counted once) at most
+// max_unrolled_size. Channel ids of every iteration but the first are fresh, pairs stay pairs. Source:
+// spec/hlo-front-half.md §4.16 (25, 112).
+#include <algorithm>
+#include <unordered_map>
+
+#include "tools/hlo-opt/hlo/loops.h"
+#include "tools/hlo-opt/hlo/passes.h"
+
+namespace ncc::hlo_passes {
+namespace {
+
+constexpr int64_t kMaxSimulated = 128;  // iterations run to find a count that has no closed form
+
+int64_t largest_channel(const hlo::Module& module) {
+  int64_t largest = 0;
+  for (const auto& computation : module.computations())
+    for (const auto& inst : computation->instructions())
+      largest = std::max(largest, inst->attrs().channel_id);
+  return largest;
+}
+
+bool has_channel_in_callee(const Computation& body) {
+  for (const auto& inst : body.instructions()) {
+    for (const Computation* called : inst->called) {
+      for (const auto& inner : called->instructions())
+        if (inner->attrs().channel_id > 0) return true;
+      if (has_channel_in_callee(*called)) return true;
+    }
+  }
+  return false;
+}
+
+class Unroller {
+ public:
+  Unroller(hlo::Module& module, const PassOptions& limits, bool as_calls)
+      : module_(module), limits_(limits), as_calls_(as_calls), next_channel_(largest_channel(module) + 1) {}
+
+  Status run(int64_t& changes) {
+    for (Computation* computation : module_.post_order()) {
+      ComputationEditor edit(computation);
+      for (Instruction* inst : computation->post_order()) {
+        if (!inst->is(Opcode::While) || edit.is_dead(inst) || edit.has_control_edge(inst)) continue;
+        const auto trips = trip_count(*inst, std::min(kMaxSimulated, limits_.max_unrolled_trips));
+        if (!trips || !is_affordable(*inst, *trips)) continue;
+        edit.set_location(inst->loc);
+        edit.replace(inst, unrolled(edit, *inst, *trips));
+        edit.erase(inst);
+      }
+      changes += edit.changes();
+      NCC_TRY(edit.finish());
+    }
+    return Status::ok();
+  }
+
+ private:
+  bool is_affordable(const Instruction& loop, int64_t trips) const {
+    return trips <= limits_.max_unrolled_trips &&
+           trips <= limits_.max_unrolled_size / std::max<int64_t>(1, loop.while_body()->size()) &&
+           !has_channel_in_callee(*loop.while_body());
+  }
+
+  Instruction* unrolled(ComputationEditor& edit, const Instruction& loop, int64_t trips) {
+    Instruction* state = loop.operand(0);
+    for (int64_t trip = 0; trip < trips; ++trip) {
+      if (as_calls_) {
+        state = edit.add(Opcode::Call, loop.shape, {state});
+        state->called = {loop.while_body()};
+        continue;
+      }
+      const size_t before = static_cast<size_t>(edit.computation()->size());
+      state = edit.inline_computation(*loop.while_body(), {state});
+      if (trip > 0) renew_channels(*edit.computation(), before);
+    }
+    return state;
+  }
+
+  void renew_channels(const Computation& computation, size_t from) {
+    std::unordered_map<int64_t, int64_t> fresh;
+    for (size_t i = from; i < computation.instructions().size(); ++i) {
+      Instruction& inst = *computation.instructions()[i];
+      if (inst.attrs().channel_id <= 0) continue;
+      const auto [entry, is_new] = fresh.try_emplace(inst.attrs().channel_id, next_channel_);
+      next_channel_ += is_new;
+      inst.mutable_attrs().channel_id = entry->second;
+    }
+  }
+
+  hlo::Module& module_;
+  const PassOptions& limits_;
+  bool as_calls_;
+  int64_t next_channel_;
+};
+
+}  // namespace
+
+Status while_loop_unroller(hlo::Module& module, PassContext& context) {
+  return Unroller(module, context.options, false).run(context.changes);
+}
+
+Status unroll_while_loop(hlo::Module& module, PassContext& context) {
+  return Unroller(module, context.options, true).run(context.changes);
+}
+
+}  // namespace ncc::hlo_passes
