@@ -185,7 +185,7 @@ class LayoutSearch {
 
   // A transfer between DRAM and a tile with `partition` on partitions; a load may come in natural order and
   // be exchanged (tile/operands.cc).
-  double transfer_cost(const Operand& operand, AxisId partition, bool is_load) const {
+  double transfer_cost(const Operand& operand, AxisId partition) const {
     const Tensor& tensor = function_.tensors[operand.tensor];
     const double element = static_cast<double>(size_bytes(tensor.dtype));
     // The contiguous run of a DMA: the innermost dim when a free axis walks it with step 1.
@@ -203,7 +203,7 @@ class LayoutSearch {
     }
     const double rate = static_cast<double>(arch_.dma_engines * arch_.dma_bytes_per_ns);
     const double direct = total / run * std::max(run * element, 512.0) / rate;
-    if (!is_load || !lanes_contiguous || element < 2) return direct;
+    if (!lanes_contiguous || element < 2) return direct;
     const double exchanged = total * element / rate + total / (128 * 128) * kTransposeBlockNs;
     return std::min(direct, exchanged);
   }
@@ -213,7 +213,7 @@ class LayoutSearch {
     const double elements = static_cast<double>(tensor.num_elements());
     switch (classify_edge(function_, plan_, operand, axis)) {
       case EdgeKind::Load:
-        return transfer_cost(operand, axis, true);
+        return transfer_cost(operand, axis);
       case EdgeKind::Aligned:
         return 0;
       case EdgeKind::Transpose: {
@@ -282,9 +282,9 @@ class LayoutSearch {
     }
     const TensorPlan& result = plan_.tensors[in.result.tensor];
     if (function_.tensors[in.result.tensor].role == Role::Output)
-      cost += transfer_cost(in.result, plan.partition, false);
+      cost += transfer_cost(in.result, plan.partition);
     else if (!result.on_chip && !result.consumers.empty())
-      cost += kBounceNs + transfer_cost(in.result, plan.partition, false);
+      cost += kBounceNs + transfer_cost(in.result, plan.partition);
     return cost;
   }
 

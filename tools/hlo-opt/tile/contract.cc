@@ -113,7 +113,7 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
   builder_.at_level(level, [&] {
     tile.tensor = builder_.new_tile(function_.tensors[operand.tensor].name + ".sb", Space::Sbuf, tile.dtype,
                                     tile.lanes, elements * panel.split.blocks(), level);
-    const FreeAxis* rows = exchanged_rows(from, order);
+    const FreeAxis* rows = exchanged_rows(from, order, true);
     const auto block = [&](affine::Ref index, int64_t lanes) {
       TileAccess source = from, target = tile;
       source.offset = context.add(source.offset, context.mul(index, panel.split.lanes * from.lane_step));
@@ -131,61 +131,6 @@ void TileLowering::load_panel(uint32_t i, const Operand& operand, Panel& panel) 
   });
   keep(cache, key, tile, operand.tensor, elements * panel.split.blocks(), level);
   panel.access = tile;
-}
-
-// Loads [rows, lanes contiguous] so that the lanes end on partitions: a transposing DMA where the target has
-// one, else a load in natural order and an exchange on PE per 128 rows.
-void TileLowering::load_exchanged(const TileAccess& from, const TileAccess& to,
-                                  const std::vector<FreeAxis>& order, const FreeAxis& rows,
-                                  bool for_contract) {
-  affine::Context& context = builder_.affine();
-  affine::Ref from_offset = from.offset, to_offset = to.offset;
-  size_t opened = 0;
-  for (const FreeAxis& axis : order) {
-    if (axis.axis == rows.axis) continue;
-    const affine::Ref step = builder_.open_loop("x", axis.count);
-    ++opened;
-    from_offset = context.add(from_offset, context.mul(step, from.stride.at(axis.axis)));
-    to_offset = context.add(to_offset, context.mul(step, to.stride.at(axis.axis)));
-  }
-  const int64_t from_step = from.stride.at(rows.axis), to_step = to.stride.at(rows.axis);
-  if (arch_.has_dma_transpose) {
-    // The source keeps its order, rows outermost; the target visits [lane, row] with the two swapped.
-    TileAccess source = from;
-    source.offset = from_offset;
-    source.lanes = 1;
-    TileAccess target = to;
-    target.offset = to_offset;
-    builder_.emit_transposing_load(source, {{from_step, rows.count}, {from.lane_step, to.lanes}}, target,
-                                   {{to_step, rows.count}});
-  } else {
-    constexpr int64_t kRows = 128;
-    const AxisId row = static_cast<AxisId>(function_.axes.size()), column = row + 1;
-    const auto block = [&](affine::Ref index, int64_t lanes) {
-      TileAccess source = from;
-      source.lanes = lanes;
-      source.lane_step = from_step;
-      source.offset = context.add(from_offset, context.mul(index, kRows * from_step));
-      source.stride = {{column, from.lane_step}};
-      TileAccess natural;
-      natural.dtype = from.dtype;
-      natural.lanes = lanes;
-      natural.offset = builder_.constant(0);
-      natural.stride = {{column, 1}};
-      natural.tensor =
-          builder_.new_tile("natural", Space::Sbuf, from.dtype, lanes, to.lanes, builder_.level());
-      builder_.emit_dma(source, natural, {{column, to.lanes}});
-      TileAccess target = to;
-      target.offset = context.add(to_offset, context.mul(index, kRows * to_step));
-      target.stride = {{row, to_step}};
-      emit_transpose(natural, lanes, target, to.lanes, row, column, for_contract);
-    };
-    const affine::Ref index = builder_.open_loop("n", rows.count / kRows);
-    if (rows.count / kRows > 0) block(index, kRows);
-    builder_.close_loop();
-    if (rows.count % kRows > 0) block(builder_.constant(rows.count / kRows), rows.count % kRows);
-  }
-  for (; opened > 0; --opened) builder_.close_loop();
 }
 
 Status TileLowering::lower_contract(uint32_t i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 namespace ncc::hlo_opt {
 
@@ -14,6 +15,8 @@ namespace {
 constexpr int64_t kBlockShare = 6;
 // The moving operands of a cluster's contractions may together take this share; more are cut into panels.
 constexpr int64_t kPanelShare = 2;
+// The tiles of a cluster with contractions, not all of which live at once.
+constexpr int64_t kClusterShare = 2;
 // Fewer bytes per partition than this in one transfer no longer keep a DMA engine busy.
 constexpr int64_t kMinChunkBytes = 4096;
 
@@ -98,38 +101,16 @@ int64_t TileLowering::moving_panel_bytes(uint32_t i) const {
   return elements * size_bytes(in.operands[plan.lhs_stationary ? 1 : 0].dtype);
 }
 
-std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluster& cluster) {
-  // The largest free axis of any result is the candidate; follow it through the cluster's tiles.
-  environment_.clear();
-  uint32_t seed = 0;
-  AxisId axis = kNone;
-  int64_t bytes = 0;
-  bool has_contract = false;
-  for (uint32_t i : cluster.insts) {
-    has_contract = has_contract || inst(i).op == TensorOp::Contract;
-    int64_t elements = 1;
-    for (const FreeAxis& free : free_axes(i)) {
-      elements *= extent(free.axis);
-      if (axis == kNone || extent(free.axis) > extent(axis)) {
-        axis = free.axis;
-        seed = i;
-      }
-    }
-    bytes += elements * size_bytes(function_.tensors[inst(i).result.tensor].dtype);
-    for (const Operand& operand : inst(i).operands)
-      if (operand.kind == Operand::Kind::Tensor && !plan_.tensors[operand.tensor].on_chip &&
-          inst(i).op != TensorOp::Contract)
-        bytes += elements * size_bytes(operand.dtype);
-  }
-  if (axis == kNone) return std::nullopt;
-
+// Follows an axis of one instruction through the tiles of its cluster; nullopt when some instruction could
+// not work on a part of it.
+std::optional<TileLowering::ChunkChoice> TileLowering::follow_axis(const Cluster& cluster, uint32_t seed,
+                                                                   AxisId axis) const {
   ChunkChoice choice;
   choice.extent = extent(axis);
   choice.axis[seed] = axis;
   std::vector<uint32_t> work = {seed};
   const auto in_cluster = [&](uint32_t i) { return plan_.insts[i].cluster == plan_.insts[seed].cluster; };
-  // The axis of `i` that walks `dim` of the operand, when it does so plainly; kNone when nothing does; fails
-  // otherwise.
+  // The axis of `i` that walks `dim` of the operand, when it does so plainly; fails otherwise.
   bool legal = true;
   const auto visit = [&](uint32_t i, const Operand& access, size_t dim) {
     const Ref expr = access.index[dim];
@@ -171,17 +152,57 @@ std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluste
   }
   if (!legal) return std::nullopt;
   // An instruction without the axis must not need one that has it.
-  bool has_whole = false;
   for (uint32_t i : cluster.insts) {
     if (choice.axis.contains(i)) continue;
-    has_whole = true;
+    choice.has_whole = true;
     for (const Operand& operand : inst(i).operands) {
       if (operand.kind != Operand::Kind::Tensor) continue;
       for (uint32_t producer : plan_.tensors[operand.tensor].producers)
         if (in_cluster(producer) && choice.axis.contains(producer)) return std::nullopt;
     }
   }
+  return choice;
+}
 
+TileLowering::ClusterSize TileLowering::measure(const Cluster& cluster) {
+  environment_.clear();
+  ClusterSize size;
+  std::unordered_set<AxisId> seen;
+  for (uint32_t i : cluster.insts) {
+    size.has_contract |= inst(i).op == TensorOp::Contract;
+    int64_t elements = 1;
+    for (const FreeAxis& free : free_axes(i)) {
+      elements *= extent(free.axis);
+      if (extent(free.axis) > 1 && seen.insert(free.axis).second) size.axes.emplace_back(i, free.axis);
+    }
+    size.bytes += elements * size_bytes(function_.tensors[inst(i).result.tensor].dtype);
+    for (const Operand& operand : inst(i).operands)
+      if (operand.kind == Operand::Kind::Tensor && !plan_.tensors[operand.tensor].on_chip &&
+          inst(i).op != TensorOp::Contract)
+        size.bytes += elements * size_bytes(operand.dtype);
+  }
+  std::stable_sort(size.axes.begin(), size.axes.end(),
+                   [&](const auto& a, const auto& b) { return extent(a.second) > extent(b.second); });
+  return size;
+}
+
+// The largest free axis of any result is cut, when all can work on a part of it; else the next one.
+std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluster& cluster) {
+  const ClusterSize size = measure(cluster);
+  std::unordered_set<AxisId> followed;
+  for (const auto& [seed, axis] : size.axes) {
+    if (followed.contains(axis)) continue;
+    std::optional<ChunkChoice> choice = follow_axis(cluster, seed, axis);
+    if (!choice) continue;
+    choice->chunk = chunk_size(cluster, *choice, size);
+    if (choice->chunk < choice->extent) return choice;
+    if (axis == size.axes.front().second) return std::nullopt;
+    for (const auto& [inst, same] : choice->axis) followed.insert(same);
+  }
+  return std::nullopt;
+}
+
+int64_t TileLowering::chunk_size(const Cluster& cluster, ChunkChoice& choice, const ClusterSize& size) {
   const int64_t budget = arch_.sbuf_bytes_per_partition / kBlockShare;
   int64_t chunk = choice.extent;
   // A moving panel that would crowd SBUF is cut along the chunk, and each cut serves all blocks before the
@@ -190,11 +211,11 @@ std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluste
   int64_t panel = 0;
   for (uint32_t i : cluster.insts)
     if (inst(i).op == TensorOp::Contract && choice.axis.contains(i)) panel += moving_panel_bytes(i);
-  if (panel > panel_budget && !has_whole) {
+  if (panel > panel_budget && !choice.has_whole) {
     choice.outermost = true;
     chunk = std::max<int64_t>(1, choice.extent * panel_budget / panel);
     if (chunk > arch_.max_moving_free) chunk = chunk / arch_.max_moving_free * arch_.max_moving_free;
-  } else if (has_contract) {
+  } else if (size.has_contract) {
     // One PSUM bank per chunk lets the consumers read the products where they are.
     int64_t inner = 1;
     for (uint32_t i : cluster.insts) {
@@ -207,19 +228,19 @@ std::optional<TileLowering::ChunkChoice> TileLowering::choose_chunk(const Cluste
       inner = std::max(inner, others);
     }
     if (inner <= arch_.max_moving_free) chunk = std::min(chunk, arch_.max_moving_free / inner);
-  } else if (bytes > budget) {
-    chunk = std::max(choice.extent * budget / bytes,
-                     std::max<int64_t>(1, choice.extent * kMinChunkBytes / bytes));
+  } else if (size.bytes > budget) {
+    chunk = std::max(choice.extent * budget / size.bytes,
+                     std::max<int64_t>(1, choice.extent * kMinChunkBytes / size.bytes));
   }
-  if (chunk >= choice.extent) return std::nullopt;
+  // A cluster with contractions is cut only as far as it must to fit.
+  const int64_t tiles_budget = arch_.sbuf_bytes_per_partition / kClusterShare;
+  if (size.has_contract && size.bytes > tiles_budget)
+    chunk = std::min(chunk, std::max<int64_t>(1, choice.extent * tiles_budget / size.bytes));
+  if (chunk >= choice.extent) return choice.extent;
   // Prefer equal chunks.
   for (int64_t divisor = chunk; divisor * 2 > chunk && divisor > 0; --divisor)
-    if (choice.extent % divisor == 0) {
-      chunk = divisor;
-      break;
-    }
-  choice.chunk = chunk;
-  return choice;
+    if (choice.extent % divisor == 0) return divisor;
+  return chunk;
 }
 
 void TileLowering::for_blocks(const Cluster& cluster, const std::function<void()>& body) {
@@ -421,7 +442,13 @@ TileAccess TileLowering::result_access(uint32_t i) {
 void TileLowering::finish_result(uint32_t i, const TileAccess& tile) {
   const Inst& in = inst(i);
   if (dram_[in.result.tensor] == kNone) return;
-  builder_.emit_dma(tile, dram_access(i, in.result, plan_.insts[i].partition), free_axes(i));
+  const TileAccess to = dram_access(i, in.result, plan_.insts[i].partition);
+  const std::vector<FreeAxis> axes = free_axes(i);
+  if (const FreeAxis* rows = exchanged_rows(to, axes, false);
+      rows != nullptr && to.stride.contains(rows->axis))
+    store_exchanged(tile, to, axes, *rows);
+  else
+    builder_.emit_dma(tile, to, axes);
 }
 
 isa::Engine TileLowering::pick_engine(std::string_view legal, int64_t elements, double cycles_per_element,

@@ -1,6 +1,7 @@
 // Carries out a Plan: turns the tensor level into tile statements, cluster by cluster.
 //   lowering.cc   clusters, loops over partition blocks and chunks, where results live
 //   operands.cc   how an instruction gets its operands: resident tiles, loads, transposes, immediates
+//   exchange.cc   swapping partitions and a free axis, on chip and on the way from and to DRAM
 //   map.cc        elementwise functions and reductions to instructions
 //   contract.cc   contractions to matmuls
 #pragma once
@@ -42,11 +43,23 @@ class TileLowering {
   struct ChunkChoice {
     int64_t extent = 0, chunk = 0;
     bool outermost = false;  // the loop over chunks encloses the loop over blocks
+    bool has_whole = false;  // some instruction of the cluster does not have the axis
     std::unordered_map<uint32_t, penguin::AxisId>
         axis;  // per instruction of the cluster that has the chunked axis
   };
   void declare_dram_tensors();
   void lower_cluster(const Cluster& cluster);
+  /// Bytes per partition of a cluster's results and loads in one block; its free axes, largest first, each
+  /// with an instruction that has it.
+  struct ClusterSize {
+    int64_t bytes = 0;
+    bool has_contract = false;
+    std::vector<std::pair<uint32_t, penguin::AxisId>> axes;
+  };
+  ClusterSize measure(const Cluster& cluster);
+  std::optional<ChunkChoice> follow_axis(const Cluster& cluster, uint32_t seed, penguin::AxisId axis) const;
+  /// Elements of the chosen axis in one chunk; all of them when the cluster fits. Sets `outermost`.
+  int64_t chunk_size(const Cluster& cluster, ChunkChoice& choice, const ClusterSize& size);
   std::optional<ChunkChoice> choose_chunk(const Cluster& cluster);
   /// The instructions at one place of the cluster's loop nest, with the current block and chunk.
   void lower_insts(const std::vector<uint32_t>& insts);
@@ -81,7 +94,6 @@ class TileLowering {
   /// An on-chip tile of the operand with `partition` on partitions.
   TileAccess operand_tile(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
   TileAccess load_tile(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
-  const FreeAxis* exchanged_rows(const TileAccess& from, const std::vector<FreeAxis>& order) const;
   TileAccess index_tile(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
   TileAccess transposed_tile(uint32_t i, const penguin::Operand& operand, penguin::AxisId partition);
   /// A [128, 1] tile holding one constant.
@@ -93,10 +105,17 @@ class TileLowering {
             penguin::TensorId id, int64_t elements, size_t level);
   const TileAccess* find_kept(size_t level, const std::string& key) const;
   std::map<std::string, TileAccess>& cache_of(size_t level) { return caches_[level]; }
+  // --- exchange.cc ---
   void emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to, int64_t to_lanes,
                       penguin::AxisId row, penguin::AxisId column, bool for_contract);
   void emit_vector_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to,
                              int64_t to_lanes, penguin::AxisId row, penguin::AxisId column);
+  const FreeAxis* exchanged_rows(const TileAccess& dram, const std::vector<FreeAxis>& order,
+                                 bool is_load) const;
+  void load_exchanged(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& order,
+                      const FreeAxis& rows, bool for_contract);
+  void store_exchanged(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& order,
+                       const FreeAxis& rows);
 
   // --- map.cc ---
   Status lower_map(uint32_t i);
@@ -139,8 +158,6 @@ class TileLowering {
   Panel operand_panel(uint32_t i, const penguin::Operand& operand);
   penguin::AxisId whole_panel_axis(uint32_t i, const penguin::Operand& operand);
   void load_panel(uint32_t i, const penguin::Operand& operand, Panel& panel);
-  void load_exchanged(const TileAccess& from, const TileAccess& to, const std::vector<FreeAxis>& order,
-                      const FreeAxis& rows, bool for_contract);
   bool reads_allow_psum(uint32_t i) const;
   Status emit_groups(const ContractTile& tile);
 

@@ -137,26 +137,13 @@ TileAccess TileLowering::load_tile(uint32_t i, const Operand& operand, AxisId pa
   builder_.at_level(level, [&] {
     tile.tensor = builder_.new_tile(function_.tensors[operand.tensor].name + ".sb", Space::Sbuf, tile.dtype,
                                     tile.lanes, elements, level);
-    if (const FreeAxis* rows = exchanged_rows(from, order))
+    if (const FreeAxis* rows = exchanged_rows(from, order, true))
       load_exchanged(from, tile, order, *rows, false);
     else
       builder_.emit_dma(from, tile, order);
   });
   keep(cache, key, tile, operand.tensor, elements, level);
   return tile;
-}
-
-// When the partition axis lies innermost in DRAM, a plain load would move single elements: the free axis that
-// the load should read as rows instead; null when it should not.
-const FreeAxis* TileLowering::exchanged_rows(const TileAccess& from,
-                                             const std::vector<FreeAxis>& order) const {
-  // Below, an exchange on chip costs more than the elements.
-  const int64_t min_rows = arch_.has_dma_transpose ? 2 : 8;
-  if (std::abs(from.lane_step) != 1 || from.lanes < min_rows || size_bytes(from.dtype) < 2) return nullptr;
-  const FreeAxis* rows = nullptr;
-  for (const FreeAxis& axis : order)
-    if (rows == nullptr || axis.count > rows->count) rows = &axis;
-  return rows != nullptr && rows->count >= min_rows ? rows : nullptr;
 }
 
 // A loaded tile serves again within its level. Outside all loops, parameters and constants stay for the
@@ -344,123 +331,6 @@ TileAccess TileLowering::identity_tile(Dtype dtype) {
   tile.stride.clear();
   function_cache_[key] = tile;
   return tile;
-}
-
-// The same on DVE, exact for every type: 32 x 32 blocks, each moved to its mirrored place. What is not whole
-// blocks side by side goes through a padded copy; padding is cleared, never read uninitialised.
-void TileLowering::emit_vector_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to,
-                                         int64_t to_lanes, AxisId row, AxisId column) {
-  constexpr int64_t kBlock = 32;
-  const auto padded = [](int64_t n) { return (n + kBlock - 1) / kBlock * kBlock; };
-  const int64_t rows = padded(from_lanes), columns = padded(to_lanes);
-  const auto scratch = [&](std::string_view name, int64_t lanes, int64_t elements) {
-    TileAccess tile;
-    tile.dtype = from.dtype;
-    tile.lanes = lanes;
-    tile.offset = builder_.constant(0);
-    tile.tensor = builder_.new_tile(name, Space::Sbuf, from.dtype, lanes, elements, builder_.level());
-    return tile;
-  };
-  const bool whole = rows == from_lanes && columns == to_lanes;
-  const auto in_blocks = [&](const TileAccess& tile, AxisId axis) {
-    return whole && tile.space == Space::Sbuf && tile.partition == 0 && tile.dtype == from.dtype &&
-           tile.stride.contains(axis) && tile.stride.at(axis) == 1;
-  };
-  TileAccess source = from;
-  if (!in_blocks(from, column)) {
-    source = scratch("blocks", rows, columns);
-    source.stride = {{column, 1}};
-    if (!whole) emit_fill(source, source.dtype, 0, {{column, columns}});
-    source.lanes = from_lanes;
-    emit_copy(from, source, {{column, to_lanes}});
-  }
-  const bool in_place = in_blocks(to, row);
-  TileAccess turned = in_place ? to : scratch("turned", columns, rows);
-  for (int64_t r = 0; r < rows; r += kBlock) {
-    for (int64_t c = 0; c < columns; c += kBlock) {
-      TileAccess in = source, out = turned;
-      in.lanes = out.lanes = kBlock;
-      in.partition = r;
-      in.offset = builder_.affine().add(source.offset, builder_.constant(c));
-      out.partition = c;
-      out.offset = builder_.affine().add(turned.offset, builder_.constant(r));
-      in.stride = out.stride = {{column, 1}};
-      TileInst block;
-      block.opcode = bir::Opcode::StreamTranspose;
-      block.engine = isa::Engine::DVE;
-      block.ins = {TileOperand::tile(in)};
-      block.outs = {TileOperand::tile(out)};
-      block.axes = {{column, kBlock}};
-      builder_.emit(block);
-    }
-  }
-  if (in_place) return;
-  turned.lanes = to_lanes;
-  turned.stride = {{row, 1}};
-  emit_copy(turned, to, {{row, from_lanes}});
-}
-
-// Exchanges the roles of partitions and one free axis for one block: to[column lane, row] = from[row lane,
-// column].
-void TileLowering::emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to,
-                                  int64_t to_lanes, AxisId row, AxisId column, bool for_contract) {
-  // An identity product is exact for finite values alone; only a contraction, which mixes the block anyway,
-  // may use it (C7).
-  if (!arch_.has_pe_transpose && !(for_contract && is_float(from.dtype))) {
-    emit_vector_transpose(from, from_lanes, to, to_lanes, row, column);
-    return;
-  }
-  const int64_t bytes = size_bytes(from.dtype);
-  const bool through_f32 = !arch_.has_pe_transpose;
-  Dtype moved = from.dtype;
-  TileAccess source = from, target = to;
-  if (bytes == 1) {
-    // One-byte elements pass through PE as exact small numbers.
-    moved = Dtype::BF16;
-    source.tensor = builder_.new_tile("widened", Space::Sbuf, moved, from_lanes, to_lanes, builder_.level());
-    source.dtype = moved;
-    source.offset = builder_.constant(0);
-    source.stride = {{column, 1}};
-    emit_copy(from, source, {{column, to_lanes}});
-  } else if (!is_float(from.dtype)) {
-    moved = bytes == 4 ? Dtype::F32 : Dtype::BF16;  // raw bits; PE moves them unchanged
-    source.dtype = moved;
-    target.dtype = moved;
-  }
-  const Dtype psum_dtype = through_f32 ? Dtype::F32 : moved;
-  TileAccess psum;
-  psum.space = Space::Psum;
-  psum.dtype = psum_dtype;
-  psum.lanes = to_lanes;
-  psum.offset = builder_.constant(0);
-  psum.tensor =
-      builder_.new_tile("exchange", Space::Psum, psum_dtype, to_lanes, from_lanes, builder_.level());
-  TileAccess identity = identity_tile(moved);
-  identity.lanes = from_lanes;
-
-  TileInst matmul;
-  matmul.opcode = bir::Opcode::Matmult;
-  matmul.engine = isa::Engine::PE;
-  matmul.attributes.accumulation_flag = 3;
-  source.lanes = from_lanes;
-  const int64_t column_step = source.stride.contains(column) ? source.stride.at(column) : 0;
-  const auto fixed = [](TileAccess access, int64_t step, int64_t count) {
-    TileOperand operand = TileOperand::per_partition(std::move(access));
-    operand.pattern = {{step, count}};
-    return operand;
-  };
-  if (arch_.has_pe_transpose) {
-    matmul.attributes.is_transpose = true;
-    matmul.ins = {fixed(source, column_step, to_lanes), fixed(identity, 1, from_lanes)};
-  } else {
-    matmul.ins = {fixed(identity, 1, from_lanes), fixed(source, column_step, to_lanes)};
-  }
-  matmul.outs = {fixed(psum, 1, from_lanes)};
-  builder_.emit(matmul);
-  psum.stride = {{row, 1}};
-  if (!target.stride.contains(row) && from_lanes > 1) target.stride[row] = 0;
-  target.lanes = to_lanes;
-  emit_copy(psum, target, {{row, from_lanes}});
 }
 
 TileAccess TileLowering::transposed_tile(uint32_t i, const Operand& operand, AxisId partition) {
