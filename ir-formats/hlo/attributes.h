@@ -90,6 +90,7 @@ struct Attributes {
   // convolution, custom-call
   std::optional<ConvDims> conv;
   int64_t feature_group_count = 1, batch_group_count = 1;
+  int64_t conv_kind = 0;     // wire number: 0 not stated, 1 fprop, 2 dgrad, 3 wgrad
   int64_t padding_type = 0;  // 0 invalid, 1 valid, 2 same
   // dot, scaled-dot, ragged-dot
   DotDims dot;

@@ -2,7 +2,9 @@
 // become tuples, implicit captures become explicit operands, StableHLO spellings become HLO ones. Source:
 // spec/stablehlo-text.md §2, §2.14.
 #pragma once
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,6 +27,7 @@ struct OpContext {
   Scope& scope;
   const Op& op;
   SourceLoc loc;
+  std::shared_ptr<const LocationDetails> loc_details;
   std::vector<Instruction*> in;   // resolved operands
   std::vector<Instruction*> out;  // one per result, filled by the handler
 
@@ -52,12 +55,16 @@ class Importer {
   Status bind_results(OpContext& ctx);
   Status check_operand_types(const OpContext& ctx) const;
   Result<Instruction*> lookup(Scope* scope, const ValueRef& value);
-  SourceLoc resolve(const Loc& loc, int depth = 0);
-  SourceLoc location(const Loc& loc, int line);
   Status fail(const OpContext& ctx, std::string_view why) const;
   Status fail_at(size_t offset, std::string_view why) const;
   Status unsupported(const OpContext& ctx, std::string_view why) const;
   Status module_attributes();
+
+  // Locations (import_location.cc).
+  SourceLoc resolve(const Loc& loc, int depth = 0);
+  SourceLoc location(const Loc& loc, int line);
+  std::shared_ptr<const LocationDetails> location_details(const Loc& loc);
+  int32_t stack_frame(const Loc& loc, const std::string& function, int32_t caller, int depth);
 
   // Regions (import_module.cc).
   Result<Computation*> import_region(OpContext& ctx, const Region& region, std::string name);
@@ -157,6 +164,9 @@ class Importer {
   std::unordered_map<std::string, std::pair<const Op*, Computation*>> functions_;
   std::vector<const Op*> function_order_;
   std::unordered_map<std::string, SourceLoc> resolved_;
+  std::optional<StackFrameBuilder> frames_;
+  std::map<std::pair<std::string_view, int32_t>, int32_t> alias_frames_;  // alias below caller -> frame
+  int frame_visits_ = 0;
   std::unordered_map<std::string, Computation*> applied_;  // "stablehlo.add:f32" -> body
   int depth_ = 0;
 };

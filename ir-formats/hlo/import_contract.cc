@@ -132,6 +132,8 @@ Status Importer::window(OpContext& ctx, std::string_view size_key, size_t rank, 
   NCC_TRY(ints(ctx, "rhs_dilation", &taps, false));
   NCC_TRY(ints(ctx, "padding", &padding, false));
   NCC_TRY(ints(ctx, "window_reversal", &reversal, false));
+  // Shape-polymorphic exports state the strides of a dynamic_conv twice over; the first ones count.
+  if (ctx.op.name == "stablehlo.dynamic_conv" && strides.size() > rank) strides.resize(rank);
   if (sizes.size() != rank || strides.size() != rank || base.size() != rank || taps.size() != rank ||
       padding.size() != 2 * rank || reversal.size() != rank)
     return fail(ctx, fmt::format("window attributes do not all have {} dimensions", rank));

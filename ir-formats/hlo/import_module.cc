@@ -51,45 +51,6 @@ Status Importer::unsupported(const OpContext& ctx, std::string_view why) const {
   return error(Code::EVRF001, ctx.loc, ctx.op.name, fmt::format("{} (line {})", why, ctx.op.line));
 }
 
-// The outermost name and the first file found on the way in: "jit(f)/dot_general" at model.py:51.
-SourceLoc Importer::resolve(const Loc& loc, int depth) {
-  if (depth > 100) return {};
-  switch (loc.kind) {
-    case Loc::Kind::Unknown:
-      return {};
-    case Loc::Kind::File:
-      return {"", loc.text, loc.line};
-    case Loc::Kind::Name: {
-      SourceLoc made = loc.children.empty() ? SourceLoc{} : resolve(loc.children[0], depth + 1);
-      made.op_name = loc.text;
-      return made;
-    }
-    case Loc::Kind::CallSite:
-    case Loc::Kind::Fused:
-      for (const Loc& child : loc.children) {
-        SourceLoc made = resolve(child, depth + 1);
-        if (!made.file.empty()) return made;
-      }
-      return loc.children.empty() ? SourceLoc{} : resolve(loc.children[0], depth + 1);
-    case Loc::Kind::Alias: {
-      const auto known = resolved_.find(loc.text);
-      if (known != resolved_.end()) return known->second;
-      const auto alias = file_.locations.find(loc.text);
-      SourceLoc made = alias == file_.locations.end() ? SourceLoc{} : resolve(alias->second, depth + 1);
-      resolved_.emplace(loc.text, made);
-      return made;
-    }
-  }
-  return {};
-}
-
-// Ops without a location of their own get the line of the model text.
-SourceLoc Importer::location(const Loc& loc, int line) {
-  SourceLoc made = resolve(loc);
-  if (made.empty()) made = {"", file_name_, line};
-  return made;
-}
-
 Result<Instruction*> Importer::lookup(Scope* scope, const ValueRef& value) {
   for (Scope* from = scope; from; from = from->outer) {
     const auto found = from->values.find(value.name);
@@ -230,7 +191,7 @@ Status Importer::bind_results(OpContext& ctx) {
 }
 
 Status Importer::import_op(const Op& op, Scope* scope) {
-  OpContext ctx{*scope, op, location(op.loc, op.line), {}, {}};
+  OpContext ctx{*scope, op, location(op.loc, op.line), location_details(op.loc), {}, {}};
   const Handler handler = handler_of(op.name);
   if (!handler) return unsupported(ctx, "not a known operation");
   for (const ValueRef& value : op.operands) {
@@ -241,6 +202,9 @@ Status Importer::import_op(const Op& op, Scope* scope) {
   if (++depth_ > 300) return fail(ctx, "nested too deeply");
   NCC_TRY((this->*handler)(ctx).with_loc(ctx.loc));
   --depth_;
+  for (Instruction* out : ctx.out) {
+    if (!out->loc_details && out->loc == ctx.loc) out->loc_details = ctx.loc_details;
+  }
   keep_attributes(ctx);
   return bind_results(ctx);
 }
@@ -337,6 +301,8 @@ Status Importer::module_attributes() {
 
 Result<std::unique_ptr<Module>> Importer::run() {
   module_ = std::make_unique<Module>(file_.module_name.empty() ? "module" : file_.module_name);
+  module_->text_file = file_name_;
+  frames_.emplace(&module_->stack_frames);
   NCC_TRY(declare_functions());
   NCC_TRY(choose_entry());
   NCC_TRY(module_attributes());

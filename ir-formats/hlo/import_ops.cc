@@ -27,6 +27,7 @@ Importer::Handler Importer::handler_of(std::string_view name) {
 Instruction* Importer::make(OpContext& ctx, Opcode opcode, Shape shape, std::vector<Instruction*> operands) {
   Instruction* inst = ctx.computation()->add(opcode, std::move(shape), std::move(operands));
   inst->loc = ctx.loc;
+  inst->loc_details = ctx.loc_details;
   return inst;
 }
 
@@ -75,14 +76,6 @@ std::string Importer::word(const OpContext& ctx, std::string_view key) const {
   return attr ? attr->text : std::string();
 }
 
-namespace {
-
-int hex_digit(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-}
-
-}  // namespace
-
 // Dense values as they are (a splat holds one element); resources are looked up in the file's metadata.
 Result<Literal> Importer::literal(const OpContext& ctx, const Attr& attr) const {
   if (attr.kind == Attr::Kind::Dense) return attr.literal;
@@ -97,12 +90,10 @@ Result<Literal> Importer::literal(const OpContext& ctx, const Attr& attr) const 
     return fail(ctx, fmt::format("resource '{}' has {} bytes, the type needs {}", attr.text, bytes,
                                  attr.shape.size_bytes()));
   Literal made = Literal::zeros(attr.shape);
-  for (int64_t i = 0; i < bytes; ++i) {
-    const size_t at = static_cast<size_t>(2 * (i + 5));
-    const int high = hex_digit(hex[at]), low = hex_digit(hex[at + 1]);
-    if (high < 0 || low < 0) return fail(ctx, fmt::format("resource '{}' has a bad hex digit", attr.text));
-    made.mutable_data()[i] = std::byte(high * 16 + low);
-  }
+  const std::string_view digits = hex.substr(10);
+  if (decode_hex(digits, made.mutable_data()) != digits.size())
+    return fail(ctx, fmt::format("resource '{}' has a bad hex digit", attr.text));
+  clean_elements(attr.shape.dtype, made.mutable_data(), bytes);
   return made;
 }
 

@@ -18,19 +18,13 @@ Status check_arguments(const Instruction& inst, const Computation& callee, const
   return Status::ok();
 }
 
-std::vector<Shape> operand_shapes(const Instruction& inst) {
-  std::vector<Shape> shapes;
-  for (const Instruction* operand : inst.operands) shapes.push_back(operand->shape);
-  return shapes;
-}
-
 Result<Shape> infer_while(const Instruction& inst) {
   const Shape& state = inst.operand_shape(0);
-  NCC_TRY(check_arguments(inst, *inst.while_body(), {state}, "while_c1"));
-  NCC_TRY(check_arguments(inst, *inst.while_condition(), {state}, "while_c2"));
+  NCC_TRY(check_arguments(inst, *inst.while_condition(), {state}, "while_c1"));
+  NCC_TRY(check_arguments(inst, *inst.while_body(), {state}, "while_c2"));
   const Shape& next = inst.while_body()->root()->shape;
   if (!compatible(next, state))
-    return mismatch(inst, "while_c3", "result of the body", to_string(next), to_string(state));
+    return mismatch(inst, "while_c2", "result of the body", to_string(next), to_string(state));
   const Shape& condition = inst.while_condition()->root()->shape;
   if (!compatible(condition, Shape::array(Dtype::Pred)))
     return mismatch(inst, "while_c1", "result of the condition", to_string(condition), "pred[]");
@@ -71,7 +65,8 @@ Result<Shape> infer_control(const Instruction& inst) {
   switch (inst.opcode) {
     case Opcode::Call:
     case Opcode::Fusion:
-      NCC_TRY(check_arguments(inst, *inst.body(), operand_shapes(inst), "call_c1"));
+      NCC_TRY(check_arguments(inst, *inst.body(), operand_shapes(inst),
+                              inst.attrs().is_composite ? "composite_c3" : "call_c1"));
       return inst.body()->root()->shape;
     case Opcode::While:
       return infer_while(inst);
@@ -80,14 +75,6 @@ Result<Shape> infer_control(const Instruction& inst) {
     case Opcode::Tuple:
     case Opcode::GetTupleElement:
       return infer_tuple(inst);
-    case Opcode::OptBarrier:
-    case Opcode::AddDependency:
-    case Opcode::Domain:
-      return inst.operand_shape(0);
-    case Opcode::AfterAll:
-      return Shape::token();
-    case Opcode::AllReduce:
-      return inst.num_operands() == 1 ? inst.operand_shape(0) : Shape::make_tuple(operand_shapes(inst));
     default:
       return inst.shape;
   }

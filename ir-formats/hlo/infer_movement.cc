@@ -22,7 +22,8 @@ Result<Shape> infer_broadcast(const Instruction& inst) {
   if (static_cast<int64_t>(inst.dimensions.size()) != operand.rank())
     return mismatch(inst, "broadcast_in_dim_c2", "number of dimensions", inst.dimensions.size(),
                     operand.rank());
-  NCC_TRY(check_dims(inst, inst.dimensions, result.rank(), "broadcast_in_dim_c3", "dimensions"));
+  NCC_TRY(check_dims(inst, inst.dimensions, result.rank(), "broadcast_in_dim_c3", "broadcast_in_dim_c4",
+                     "dimensions"));
   for (size_t i = 0; i < inst.dimensions.size(); ++i) {
     const int64_t to = result.dims[at(inst.dimensions[i])];
     if (i > 0 && inst.dimensions[i] < inst.dimensions[i - 1])
@@ -62,14 +63,17 @@ Result<Shape> infer_concatenate(const Instruction& inst) {
   const Shape& first = inst.operand_shape(0);
   if (inst.dimensions.size() != 1)
     return mismatch(inst, "concatenate_c4", "number of dimensions", inst.dimensions.size(), 1);
-  NCC_TRY(check_dims(inst, inst.dimensions, first.rank(), "concatenate_c4", "dimension"));
+  NCC_TRY(check_dims(inst, inst.dimensions, first.rank(), "concatenate_c4", "concatenate_c4", "dimension"));
   const size_t dim = at(inst.dimensions[0]);
   std::vector<int64_t> dims = first.dims;
   for (int64_t i = 1; i < inst.num_operands(); ++i) {
     const Shape& operand = inst.operand_shape(i);
-    if (operand.rank() != first.rank() || operand.dtype != first.dtype)
-      return mismatch(inst, "concatenate_c1", fmt::format("operand {}", i), to_string(operand),
-                      fmt::format("rank and element type of {}", to_string(first)));
+    if (operand.dtype != first.dtype)
+      return mismatch(inst, "concatenate_c1", fmt::format("element type of operand {}", i),
+                      info(operand.dtype).hlo, info(first.dtype).hlo);
+    if (operand.rank() != first.rank())
+      return mismatch(inst, "concatenate_c2", fmt::format("rank of operand {}", i), operand.rank(),
+                      first.rank());
     for (size_t d = 0; d < dims.size(); ++d) {
       if (d != dim && operand.dims[d] != first.dims[d])
         return mismatch(inst, "concatenate_c2", fmt::format("dimension {} of operand {}", d, i),
@@ -129,7 +133,7 @@ Result<Shape> infer_transpose(const Instruction& inst) {
   if (static_cast<int64_t>(inst.dimensions.size()) != operand.rank())
     return mismatch(inst, "transpose_c2", "length of the permutation", inst.dimensions.size(),
                     operand.rank());
-  NCC_TRY(check_dims(inst, inst.dimensions, operand.rank(), "transpose_c2", "permutation"));
+  NCC_TRY(check_dims(inst, inst.dimensions, operand.rank(), "transpose_c2", "transpose_c2", "permutation"));
   std::vector<int64_t> dims;
   for (int64_t d : inst.dimensions) dims.push_back(operand.dims[at(d)]);
   return moved(inst, dims);
@@ -137,8 +141,11 @@ Result<Shape> infer_transpose(const Instruction& inst) {
 
 Result<Shape> infer_set_dimension_size(const Instruction& inst) {
   if (inst.dimensions.size() != 1)
-    return mismatch(inst, "set_dimension_size", "number of dimensions", inst.dimensions.size(), 1);
-  NCC_TRY(check_dims(inst, inst.dimensions, inst.operand_shape(0).rank(), "set_dimension_size", "dimension"));
+    return mismatch(inst, "set_dimension_size_c1", "number of dimensions", inst.dimensions.size(), 1);
+  NCC_TRY(check_dims(inst, inst.dimensions, inst.operand_shape(0).rank(), "set_dimension_size_c1",
+                     "set_dimension_size_c1", "dimension"));
+  if (!compatible(inst.operand_shape(1), Shape::array(Dtype::S32)))
+    return mismatch(inst, "set_dimension_size_i2", "size", to_string(inst.operand_shape(1)), "s32[]");
   Shape shape = inst.operand_shape(0);
   shape.set_dynamic_dim(inst.dimensions[0], shape.dims[at(inst.dimensions[0])]);
   return shape;
@@ -153,7 +160,7 @@ Result<Shape> infer_movement(const Instruction& inst) {
     case Opcode::Iota:
       if (inst.dimensions.size() != 1)
         return mismatch(inst, "iota_c1", "number of dimensions", inst.dimensions.size(), 1);
-      NCC_TRY(check_dims(inst, inst.dimensions, inst.shape.rank(), "iota_c1", "dimension"));
+      NCC_TRY(check_dims(inst, inst.dimensions, inst.shape.rank(), "iota_c1", "iota_c1", "dimension"));
       return inst.shape;
     case Opcode::PartitionId:
     case Opcode::ReplicaId:
@@ -170,7 +177,7 @@ Result<Shape> infer_movement(const Instruction& inst) {
       if (inst.dimensions.size() != 1)
         return mismatch(inst, "get_dimension_size_c1", "number of dimensions", inst.dimensions.size(), 1);
       NCC_TRY(check_dims(inst, inst.dimensions, inst.operand_shape(0).rank(), "get_dimension_size_c1",
-                         "dimension"));
+                         "get_dimension_size_c1", "dimension"));
       return array(Dtype::S32, {});
     case Opcode::SetDimensionSize:
       return infer_set_dimension_size(inst);
@@ -182,7 +189,8 @@ Result<Shape> infer_movement(const Instruction& inst) {
                         inst.operand_shape(0).num_elements());
       return moved(inst, inst.shape.dims);
     case Opcode::Reverse:
-      NCC_TRY(check_dims(inst, inst.dimensions, inst.operand_shape(0).rank(), "reverse_c2", "dimensions"));
+      NCC_TRY(check_dims(inst, inst.dimensions, inst.operand_shape(0).rank(), "reverse_c3", "reverse_c2",
+                         "dimensions"));
       return moved(inst, inst.operand_shape(0).dims);
     case Opcode::Slice:
       return infer_slice(inst);

@@ -1,5 +1,5 @@
 // Values of constants: shared, immutable bytes. Elements are always row-major in memory, whatever layout the
-// shape declares; the bytes may lie in a mapped file. Source: spec/hlo-proto.md §9.
+// shape declares; the bytes may lie in a mapped file, at any address. Source: spec/hlo-proto.md §9.
 #pragma once
 #include <cstddef>
 #include <cstring>

@@ -3,6 +3,30 @@
 #include <cmath>
 
 namespace ncc::hlo {
+
+int nan_payload_bits(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::F64:
+      return 52;
+    case Dtype::F32:
+      return 23;
+    case Dtype::F16:
+      return 10;
+    case Dtype::BF16:
+      return 7;
+    case Dtype::F8E3M4:
+      return 4;
+    case Dtype::F8E4M3:
+      return 3;
+    case Dtype::F8E5M2:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+bool has_signed_nan(Dtype dtype) { return nan_payload_bits(dtype) > 0 || dtype == Dtype::F8E4M3FN; }
+
 namespace {
 
 // NaN bits: sign, quiet bit, payload. Only the wide formats have payloads to show.
@@ -10,14 +34,8 @@ std::string nan_text(Dtype dtype, const std::byte* element) {
   uint64_t bits = 0;
   std::memcpy(&bits, element, static_cast<size_t>(size_bytes(dtype)));
   const int width = info(dtype).bits;
-  const int mantissa = dtype == Dtype::F64    ? 52
-                       : dtype == Dtype::F32  ? 23
-                       : dtype == Dtype::F16  ? 10
-                       : dtype == Dtype::BF16 ? 7
-                                              : 0;
-  const bool single_nan = dtype == Dtype::F8E4M3B11FNUZ || dtype == Dtype::F8E5M2FNUZ ||
-                          dtype == Dtype::F8E4M3FNUZ || dtype == Dtype::F8E8M0FNU;
-  const std::string_view sign = !single_nan && (bits >> (width - 1)) & 1 ? "-" : "";
+  const int mantissa = nan_payload_bits(dtype);
+  const std::string_view sign = has_signed_nan(dtype) && (bits >> (width - 1)) & 1 ? "-" : "";
   if (mantissa == 0) return fmt::format("{}nan", sign);
   const uint64_t payload = bits & ((uint64_t{1} << mantissa) - 1);
   const uint64_t quiet = uint64_t{1} << (mantissa - 1);

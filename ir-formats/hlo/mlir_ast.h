@@ -54,7 +54,7 @@ struct Loc {
   enum class Kind : uint8_t { Unknown, File, Name, CallSite, Fused, Alias };
   Kind kind = Kind::Unknown;
   std::string text;  // file, name, or alias
-  int line = 0;
+  int line = 0, column = 0, end_line = 0, end_column = 0;
   std::vector<Loc> children;
 };
 

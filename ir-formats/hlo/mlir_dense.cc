@@ -1,4 +1,5 @@
 // Dense literals: nested lists, splats, hex blobs, resources. Source: spec §1.7.
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -7,19 +8,44 @@
 namespace ncc::hlo::mlir {
 namespace {
 
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  c |= 32;
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 // Whether an integer fits: signed and unsigned ranges are accepted for either, as MLIR prints both.
 bool fits(uint64_t magnitude, bool negative, int bits) {
   if (bits >= 64) return !negative || magnitude <= uint64_t{1} << 63;
   return negative ? magnitude <= uint64_t{1} << (bits - 1) : magnitude < uint64_t{1} << bits;
 }
 
+// Value of each hex digit; 0xFF for other characters.
+constexpr std::array<uint8_t, 256> kHexDigits = [] {
+  std::array<uint8_t, 256> table{};
+  table.fill(0xFF);
+  for (int i = 0; i < 10; ++i) table[static_cast<size_t>('0' + i)] = static_cast<uint8_t>(i);
+  for (int i = 0; i < 6; ++i) {
+    table[static_cast<size_t>('a' + i)] = static_cast<uint8_t>(10 + i);
+    table[static_cast<size_t>('A' + i)] = static_cast<uint8_t>(10 + i);
+  }
+  return table;
+}();
+
 }  // namespace
+
+size_t decode_hex(std::string_view digits, std::byte* to) {
+  const auto value = [&](size_t i) { return kHexDigits[static_cast<unsigned char>(digits[i])]; };
+  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+    const uint8_t high = value(i), low = value(i + 1);
+    if ((high | low) > 15) return i;
+    to[i / 2] = static_cast<std::byte>(high << 4 | low);
+  }
+  return digits.size();
+}
+
+void clean_elements(Dtype dtype, std::byte* bytes, int64_t count) {
+  // A packed splat of true is 0xFF.
+  if (dtype == Dtype::Pred) {
+    for (int64_t i = 0; i < count; ++i) bytes[i] = std::byte(bytes[i] != std::byte{0});
+  } else if (const int bits = info(dtype).bits; bits < 8) {
+    for (int64_t i = 0; i < count; ++i) bytes[i] &= std::byte((1 << bits) - 1);
+  }
+}
 
 Status Parser::parse_element(Nested* nested) {
   if (accept('(')) {  // complex: two elements
@@ -138,22 +164,15 @@ Status Parser::build_hex(std::string_view hex, size_t offset, Attr* attr) {
   if (!packed && !attr->splat && given != full)
     return fail_at(offset,
                    fmt::format("{} bytes for the type {}, expected {}", given, to_string(shape), full));
-  std::string bytes(static_cast<size_t>(given), '\0');
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    const int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
-    if (high < 0 || low < 0) return fail_at(offset + 2 * i, "not a hex digit");
-    bytes[i] = static_cast<char>(high * 16 + low);
-  }
   Literal literal = Literal::zeros(attr->splat ? Shape::array(shape.dtype) : shape);
   std::byte* to = literal.mutable_data();
+  std::string bits(packed ? static_cast<size_t>(given) : 0, '\0');
+  const size_t decoded = decode_hex(hex, packed ? reinterpret_cast<std::byte*>(bits.data()) : to);
+  if (decoded != hex.size()) return fail_at(offset + 2 + decoded, "not a hex digit");
   if (packed) {
-    for (int64_t i = 0; i < count; ++i) to[i] = std::byte((bytes[static_cast<size_t>(i / 8)] >> (i % 8)) & 1);
+    for (int64_t i = 0; i < count; ++i) to[i] = std::byte((bits[static_cast<size_t>(i / 8)] >> (i % 8)) & 1);
   } else {
-    std::memcpy(to, bytes.data(), bytes.size());
-    // A packed splat of true is 0xFF.
-    if (shape.dtype == Dtype::Pred) {
-      for (size_t i = 0; i < bytes.size(); ++i) to[i] = std::byte(bytes[i] != 0);
-    }
+    clean_elements(shape.dtype, to, given);
   }
   attr->literal = std::move(literal);
   return Status::ok();

@@ -1,6 +1,7 @@
 #include "ir-formats/hlo/mlir_parser.h"
 
 #include <charconv>
+#include <climits>
 
 namespace ncc::hlo::mlir {
 namespace {
@@ -66,6 +67,26 @@ Status Parser::parse_values(std::vector<ValueRef>* values) {
   return Status::ok();
 }
 
+// line:column, line:column to :column, line:column to line:column
+Status Parser::parse_file_position(Loc* loc) {
+  const auto number = [&](int* value) {
+    int64_t wide = 0;
+    NCC_TRY(parse_integer(&wide));
+    if (wide < 0 || wide > INT_MAX) return fail("line or column out of range");
+    *value = static_cast<int>(wide);
+    return Status::ok();
+  };
+  NCC_TRY(number(&loc->line));
+  loc->end_line = loc->line;
+  if (!accept(':')) return Status::ok();
+  NCC_TRY(number(&loc->column));
+  loc->end_column = loc->column;
+  if (!accept_word("to")) return Status::ok();
+  if (!is(':')) NCC_TRY(number(&loc->end_line));
+  if (!accept(':')) return Status::ok();
+  return number(&loc->end_column);
+}
+
 Status Parser::parse_loc_body(Loc* loc) {
   NCC_TRY(enter());
   if (token().kind == Tok::Hash) {
@@ -81,10 +102,7 @@ Status Parser::parse_loc_body(Loc* loc) {
     loc->kind = Loc::Kind::Name;
     if (accept(':')) {  // "file":line:column, newer: … to line:column
       loc->kind = Loc::Kind::File;
-      int64_t number = 0;
-      NCC_TRY(parse_integer(&number));
-      loc->line = static_cast<int>(number);
-      while (is(':') || is_word("to") || token().kind == Tok::Integer) lexer_.advance();
+      NCC_TRY(parse_file_position(loc));
     } else if (accept('(')) {
       loc->children.emplace_back();
       NCC_TRY(parse_loc_body(&loc->children.back()));

@@ -53,6 +53,7 @@ class Parser {
   Status parse_values(std::vector<ValueRef>* values);
   Status parse_optional_loc(Loc* loc);
   Status parse_loc_body(Loc* loc);
+  Status parse_file_position(Loc* loc);
 
   // Pretty forms (mlir_formats.cc).
   Status parse_pretty(Op* op);
@@ -128,6 +129,11 @@ class Parser {
   std::unordered_map<std::string, Shape> type_aliases_;
   std::unordered_map<std::string, Attr> attr_aliases_;
 };
+
+/// Two digits a byte. Returns where decoding stopped: digits.size() when all were hex.
+size_t decode_hex(std::string_view digits, std::byte* to);
+/// Elements of less than a byte keep their low bits alone; any set bit of an i1 is true.
+void clean_elements(Dtype dtype, std::byte* bytes, int64_t count);
 
 /// The dialect struct or key lists: ints of an Array, dense array, dense elements or single Int attribute.
 Status int_list(const Attr& attr, std::vector<int64_t>* values);

@@ -16,7 +16,9 @@ std::string clean_name(std::string name) {
     const bool allowed = is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
     if (!allowed) c = '_';
   }
-  return name.empty() || !is_letter(name[0]) ? "_" + name : name;
+  if (name.empty() || !is_letter(name[0])) return "_" + name;
+  // HLO text reserves the names of element types.
+  return dtype_from_hlo(name) ? name + "_" : name;
 }
 
 // Makes `name` unique in `taken` by a numeric suffix; the map remembers the next suffix to try, so that a
@@ -204,6 +206,7 @@ Instruction* Computation::add_clone(const Instruction& other, std::vector<Instru
   inst->index = other.index;
   inst->literal = other.literal;
   inst->loc = other.loc;
+  inst->loc_details = other.loc_details;
   if (other.has_attrs()) inst->mutable_attrs() = other.attrs();
   return inst;
 }
@@ -384,9 +387,36 @@ std::unique_ptr<Module> Module::clone() const {
   copy->entry_parameter_shapes = entry_parameter_shapes;
   copy->entry_result_shape = entry_result_shape;
   copy->has_entry_layout = has_entry_layout;
+  copy->stack_frames = stack_frames;
+  copy->text_file = text_file;
   copy->result_names = result_names;
   copy->unknown_fields = unknown_fields;
   return copy;
+}
+
+std::pair<std::vector<Shape>, Shape> Module::program_shape() const {
+  std::vector<Shape> parameters;
+  for (const Instruction* parameter : entry_->parameters()) parameters.push_back(parameter->shape);
+  const Shape& result = entry_->root()->shape;
+  bool fits = entry_parameter_shapes.size() == parameters.size() && compatible(entry_result_shape, result);
+  for (size_t i = 0; fits && i < parameters.size(); ++i)
+    fits = compatible(entry_parameter_shapes[i], parameters[i]);
+  if (fits) return {entry_parameter_shapes, entry_result_shape};
+  return {std::move(parameters), result};
+}
+
+SourceLoc stated_location(const Instruction& inst, bool text_lines) {
+  const Module& module = *inst.parent->module();
+  SourceLoc loc = inst.loc;
+  if (!text_lines && module.is_text_line(loc)) return {};
+  if (!inst.loc_details) return loc;
+  if (loc.op_name == inst.loc_details->op_type) loc.op_name.clear();
+  const SourceLoc frame = module.stack_frames.location(inst.loc_details->stack_frame);
+  if (frame.file == loc.file && frame.line == loc.line) {
+    loc.file.clear();
+    loc.line = 0;
+  }
+  return loc;
 }
 
 std::string describe(const Instruction& inst) {

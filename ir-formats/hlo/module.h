@@ -33,6 +33,7 @@
 #include "common/diag/status.h"
 #include "ir-formats/hlo/attributes.h"
 #include "ir-formats/hlo/literal.h"
+#include "ir-formats/hlo/location.h"
 #include "ir-formats/hlo/opcode.h"
 #include "ir-formats/hlo/shape.h"
 
@@ -57,6 +58,7 @@ struct Instruction {
   int64_t index = 0;  // parameter number, get-tuple-element index
   Literal literal;    // constant (never elided after reading); custom-call may have one
   SourceLoc loc;
+  std::shared_ptr<const LocationDetails> loc_details;  // mostly null
   Computation* parent = nullptr;
 
   /// The other attributes; defaults when none were set.
@@ -205,6 +207,16 @@ class Module {
   std::vector<Shape> entry_parameter_shapes;
   Shape entry_result_shape;
   bool has_entry_layout = false;
+  /// What files state: the promised layouts while they fit the entry (passes may have changed it), else the
+  /// entry's own shapes.
+  std::pair<std::vector<Shape>, Shape> program_shape() const;
+  StackFrames stack_frames;
+  // The text that the module was read from. Locations in this file with no op name are its own lines, made
+  // up by the reader for ops that have no location.
+  std::string text_file;
+  bool is_text_line(const SourceLoc& loc) const {
+    return loc.op_name.empty() && !loc.file.empty() && loc.file == text_file;
+  }
   std::vector<std::string> result_names;  // jax.result_info per result leaf; empty when unknown
   std::string unknown_fields;             // unread fields of the module proto, as wire bytes
 
@@ -216,6 +228,10 @@ class Module {
   Computation* entry_ = nullptr;
   int64_t next_id_ = 0;
 };
+
+/// What files say about an instruction's origin: without what its stack frame says already and, unless
+/// `text_lines`, without the lines that a reader made up.
+SourceLoc stated_location(const Instruction& inst, bool text_lines);
 
 /// Names an instruction in diagnostics: "%add.3 = add".
 std::string describe(const Instruction& inst);

@@ -130,6 +130,7 @@ void print_contraction(const Instruction& inst, const Attributes& a, Printer* ou
   }
   if (a.feature_group_count != 1) out->add_int("feature_group_count", a.feature_group_count);
   if (a.batch_group_count != 1) out->add_int("batch_group_count", a.batch_group_count);
+  if (a.conv_kind != 0) out->add("convolution_kind", kConvKindNames[static_cast<size_t>(a.conv_kind)]);
   if (a.padding_type != 0) out->add("padding_type", kPaddingTypeNames[static_cast<size_t>(a.padding_type)]);
   if (!a.precision.empty()) {
     std::string text;
@@ -286,7 +287,12 @@ void print_common(const Instruction& inst, const Attributes& a, Printer* out) {
                                    a.domain_exit_sharding));
   if (!a.sharding.empty()) out->add("sharding", a.sharding);
   std::vector<std::pair<std::string, std::string>> attributes = a.frontend_attributes;
-  for (auto& entry : carried_attributes(a)) attributes.push_back(std::move(entry));
+  for (auto& entry : carried_attributes(inst)) attributes.push_back(std::move(entry));
+  if (!a.unknown_fields.empty()) {
+    std::string hex;
+    for (char c : a.unknown_fields) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    attributes.emplace_back(fmt::format("{}proto_fields", kRawPrefix), std::move(hex));
+  }
   if (!attributes.empty()) out->add("frontend_attributes", frontend_text(attributes));
   if (!inst.control_predecessors.empty()) {
     std::string text;

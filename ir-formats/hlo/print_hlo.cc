@@ -1,4 +1,7 @@
 // HLO text in XLA's long form. Source: spec/hlo-text.md §15.
+#include <algorithm>
+
+#include "ir-formats/hlo/carried_shape.h"
 #include "ir-formats/hlo/literal_text.h"
 #include "ir-formats/hlo/print_attributes.h"
 #include "ir-formats/hlo/rewrite.h"
@@ -7,13 +10,55 @@
 namespace ncc::hlo {
 namespace {
 
-std::string metadata_text(const SourceLoc& loc) {
+// HLO text has no quantized types: their parameters are a carried attribute.
+std::string shape_text(const Shape& shape, bool layouts) { return to_string(storage_shape(shape), layouts); }
+
+// "" when there is nothing to say.
+std::string metadata_text(const Instruction& inst, const PrintOptions& options) {
+  static const LocationDetails kNone;
+  const SourceLoc loc = stated_location(inst, options.text_lines);
+  const LocationDetails& details = inst.loc_details ? *inst.loc_details : kNone;
   std::string text;
-  const auto add = [&](std::string part) { text += (text.empty() ? "" : " ") + part; };
-  if (!loc.op_name.empty()) add("op_name=" + quoted(loc.op_name));
-  if (!loc.file.empty()) add("source_file=" + quoted(loc.file));
-  if (loc.line > 0) add(fmt::format("source_line={}", loc.line));
-  return "{" + text + "}";
+  const auto add = [&](std::string_view key, std::string_view value) {
+    if (!value.empty()) text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, quoted(value));
+  };
+  const auto add_int = [&](std::string_view key, int64_t value) {
+    if (value != 0) text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
+  };
+  add("op_type", details.op_type);
+  add("op_name", loc.op_name);
+  add("source_file", loc.file);
+  add_int("source_line", loc.line);
+  add_int("source_end_line", details.end_line);
+  add_int("source_column", details.column);
+  add_int("source_end_column", details.end_column);
+  add_int("stack_frame_id", details.stack_frame);
+  add("deduplicated_name", details.deduplicated_name);
+  add("scheduling_name", details.scheduling_name);
+  return text.empty() ? "" : "{" + text + "}";
+}
+
+std::string stack_frames_text(const StackFrames& frames) {
+  std::string text = "\nFileNames\n";
+  const auto strings = [&](const std::vector<std::string>& list) {
+    for (size_t i = 0; i < list.size(); ++i) text += fmt::format("{} {}\n", i + 1, quoted(list[i]));
+  };
+  strings(frames.files);
+  text += "\nFunctionNames\n";
+  strings(frames.functions);
+  text += "\nFileLocations\n";
+  for (size_t i = 0; i < frames.places.size(); ++i) {
+    const StackFrames::Place& place = frames.places[i];
+    text += fmt::format(
+        "{} {{file_name_id={} function_name_id={} line={} end_line={} column={} end_column={}}}\n", i + 1,
+        place.file, place.function, place.line, place.end_line, place.column, place.end_column);
+  }
+  text += "\nStackFrames\n";
+  // The text counts parents from 1 for "none".
+  for (size_t i = 0; i < frames.frames.size(); ++i)
+    text += fmt::format("{} {{file_location_id={} parent_frame_id={}}}\n", i + 1, frames.frames[i].place,
+                        int64_t{frames.frames[i].parent} + 1);
+  return text;
 }
 
 // Comments at every fifth element help people count.
@@ -37,8 +82,23 @@ std::string arguments_text(const Instruction& inst, const PrintOptions& options)
 std::string signature_text(const Computation& computation) {
   std::string text;
   for (const Instruction* parameter : computation.parameters())
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", parameter->name, to_string(parameter->shape));
-  return fmt::format("({}) -> {}", text, to_string(computation.root()->shape));
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", parameter->name,
+                        shape_text(parameter->shape, false));
+  return fmt::format("({}) -> {}", text, shape_text(computation.root()->shape, false));
+}
+
+// Only what the entry's own shapes do not say.
+std::string entry_layout_text(const Module& module, const PrintOptions& options) {
+  const auto [parameters, result] = module.program_shape();
+  const std::vector<Instruction*> own = module.entry()->parameters();
+  const bool same = std::equal(own.begin(), own.end(), parameters.begin(), parameters.end(),
+                               [](const Instruction* a, const Shape& b) { return a->shape == b; });
+  if (same && result == module.entry()->root()->shape) return "";
+  std::string list;
+  for (size_t i = 0; i < parameters.size(); ++i)
+    list += fmt::format("{}{}{}", i > 0 ? ", " : "", index_comment(i),
+                        shape_text(parameters[i], options.layouts));
+  return fmt::format(", entry_computation_layout={{({})->{}}}", list, shape_text(result, options.layouts));
 }
 
 std::string header_text(const Module& module, const PrintOptions& options) {
@@ -62,14 +122,7 @@ std::string header_text(const Module& module, const PrintOptions& options) {
           fmt::format("{} ({}, {})", list.empty() ? "" : ",", donor.parameter, ints(donor.parameter_index));
     text += ", buffer_donor={" + list + " }";
   }
-  if (module.has_entry_layout) {
-    std::string list;
-    for (size_t i = 0; i < module.entry_parameter_shapes.size(); ++i)
-      list += fmt::format("{}{}{}", i > 0 ? ", " : "", index_comment(i),
-                          to_string(module.entry_parameter_shapes[i], options.layouts));
-    text += fmt::format(", entry_computation_layout={{({})->{}}}", list,
-                        to_string(module.entry_result_shape, options.layouts));
-  }
+  text += entry_layout_text(module, options);
   if (module.replica_count != 1) text += fmt::format(", replica_count={}", module.replica_count);
   if (module.num_partitions != 1) text += fmt::format(", num_partitions={}", module.num_partitions);
   std::vector<std::pair<std::string, std::string>> attributes = module.frontend_attributes;
@@ -83,17 +136,20 @@ std::string header_text(const Module& module, const PrintOptions& options) {
 
 std::string print_hlo(const Instruction& inst, const PrintOptions& options) {
   const bool carried = inst.info().origin != OpOrigin::Hlo;
-  std::string text = fmt::format("%{} = {} {}({})", inst.name, to_string(inst.shape, options.layouts),
+  std::string text = fmt::format("%{} = {} {}({})", inst.name, shape_text(inst.shape, options.layouts),
                                  carried ? "custom-call" : inst.info().hlo, arguments_text(inst, options));
   text += attributes_text(inst);
   if (inst.literal.is_valid() && !inst.is(Opcode::Constant))
     text += fmt::format(", literal={} {}", to_string(inst.literal.shape(), true), literal_text(inst.literal));
-  if (options.metadata && !inst.loc.empty()) text += ", metadata=" + metadata_text(inst.loc);
+  if (const std::string metadata = options.metadata ? metadata_text(inst, options) : ""; !metadata.empty())
+    text += ", metadata=" + metadata;
   return text;
 }
 
 std::string print_hlo(const Module& module, const PrintOptions& options) {
   std::string text = header_text(module, options);
+  if (options.metadata && !(module.stack_frames == StackFrames{}))
+    text += stack_frames_text(module.stack_frames);
   for (const Computation* computation : module.post_order()) {
     text += fmt::format("\n{}%{} {} {{\n", computation->is_entry() ? "ENTRY " : "", computation->name(),
                         signature_text(*computation));

@@ -34,6 +34,9 @@ Status set_enum(const Instruction& inst, std::string_view what, int64_t value, E
   return Status::ok();
 }
 
+// is_associative has a third value, 0: not stated.
+enum { kAssociative = 1, kNotAssociative = 2 };
+
 int64_t one_if_zero(int64_t value) { return value == 0 ? 1 : value; }
 
 void window_from_wire(const wire::Window& proto, Window* window) {
@@ -91,6 +94,9 @@ Status contraction_from_wire(const wire::HloInstructionProto& p, const Instructi
   a->feature_group_count = one_if_zero(p.feature_group_count());
   a->batch_group_count = one_if_zero(p.batch_group_count());
   a->padding_type = p.padding_type();
+  if (p.convolution_kind() < 0 || p.convolution_kind() >= static_cast<int>(kConvKindNames.size()))
+    return bad(inst, "convolution kind", p.convolution_kind());
+  a->conv_kind = p.convolution_kind();
   if (p.has_dot_dimension_numbers()) a->dot = dot_from_wire(p.dot_dimension_numbers());
   if (p.has_ragged_dot_dimension_numbers()) {
     a->dot = dot_from_wire(p.ragged_dot_dimension_numbers().dot_dimension_numbers());
@@ -114,6 +120,9 @@ Status contraction_from_wire(const wire::HloInstructionProto& p, const Instructi
 }
 
 Status numeric_from_wire(const wire::HloInstructionProto& p, const Instruction& inst, Attributes* a) {
+  a->is_reverse = p.is_reverse();
+  a->num_carries = p.num_carries();
+  a->is_associative = p.is_associative() == kAssociative;
   a->is_stable = p.is_stable();
   a->k = p.k();
   a->largest = inst.is(Opcode::TopK) ? p.largest() : true;
@@ -183,15 +192,19 @@ Status collective_from_wire(const wire::HloInstructionProto& p, Attributes* a) {
 }
 
 // Fields that never change values and that we do not even keep: statistics (82), original values (88), the
-// rolled-back group mode (92).
-bool is_ignored_field(int number) { return number == 82 || number == 88 || number == 92; }
+// rolled-back group mode (92); and the sparsity of a dense convolution (98), which is empty.
+bool is_ignored_field(const google::protobuf::UnknownField& field) {
+  const int number = field.number();
+  if (number == 98) return field.type() == field.TYPE_LENGTH_DELIMITED && field.length_delimited().empty();
+  return number == 82 || number == 88 || number == 92;
+}
 
 Status unknown_from_wire(const wire::HloInstructionProto& p, const Instruction& inst, Attributes* a) {
   const auto& unknown = p.GetReflection()->GetUnknownFields(p);
   if (unknown.empty()) return Status::ok();
   google::protobuf::UnknownFieldSet kept;
   for (int i = 0; i < unknown.field_count(); ++i) {
-    if (is_ignored_field(unknown.field(i).number())) continue;
+    if (is_ignored_field(unknown.field(i))) continue;
     if (unknown.field(i).number() == 86) return error(Code::EVRF001, inst.loc, "sparse dot", describe(inst));
     kept.AddField(unknown.field(i));
   }
@@ -336,6 +349,7 @@ void contraction_to_wire(const Instruction& inst, const Attributes& a, wire::Hlo
     p->set_batch_group_count(a.batch_group_count);
   }
   p->set_padding_type(static_cast<int>(a.padding_type));
+  p->set_convolution_kind(static_cast<int>(a.conv_kind));
   if (inst.is(Opcode::RaggedDot)) {
     auto* ragged = p->mutable_ragged_dot_dimension_numbers();
     dot_to_wire(a.dot, ragged->mutable_dot_dimension_numbers());
@@ -351,6 +365,11 @@ void contraction_to_wire(const Instruction& inst, const Attributes& a, wire::Hlo
 }
 
 void numeric_to_wire(const Instruction& inst, const Attributes& a, wire::HloInstructionProto* p) {
+  if (inst.is(Opcode::Scan)) {
+    p->set_is_reverse(a.is_reverse);
+    p->set_num_carries(a.num_carries);
+    p->set_is_associative(a.is_associative ? kAssociative : kNotAssociative);
+  }
   p->set_is_stable(a.is_stable);
   p->set_k(a.k);
   if (inst.is(Opcode::TopK)) p->set_largest(a.largest);
@@ -460,7 +479,7 @@ void attributes_to_wire(const Instruction& inst, wire::HloInstructionProto* p) {
     entry->set_value(value);
   };
   for (const auto& [key, value] : a.frontend_attributes) add_entry(key, value);
-  for (const auto& [key, value] : carried_attributes(a)) add_entry(key, value);
+  for (const auto& [key, value] : carried_attributes(inst)) add_entry(key, value);
   if (!sharded) add_entry(std::string(kRawPrefix) + "sharding", a.sharding);
   if (!a.unknown_fields.empty())
     p->GetReflection()->MutableUnknownFields(p)->MergeFromCodedStream(

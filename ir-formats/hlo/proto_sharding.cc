@@ -37,8 +37,9 @@ std::string_view kind_name(int kind) {
 
 std::string axis_text(const wire::AxisRefProto& axis, const wire::MeshProto& mesh) {
   const int64_t index = axis.mesh_axis_index();
-  std::string text = index >= 0 && index < mesh.axes_size() ? mesh.axes(static_cast<int>(index)).name()
-                                                            : fmt::format("axis{}", index);
+  std::string text = index >= 0 && index < mesh.axes_size()
+                         ? fmt::format("'{}'", mesh.axes(static_cast<int>(index)).name())
+                         : fmt::format("'axis{}'", index);
   if (axis.has_sub_axis_info())
     text += fmt::format(":({}){}", axis.sub_axis_info().pre_size(), axis.sub_axis_info().size());
   return text;
@@ -63,7 +64,7 @@ std::string named_text(const wire::NamedShardingProto& sharding) {
     return fmt::format("{{maximal_mesh[device_id={}]}}", mesh.device_ids(0));
   std::string text = "{mesh[";
   for (int i = 0; i < mesh.axes_size(); ++i)
-    text += fmt::format("{}{}={}", i > 0 ? "," : "", mesh.axes(i).name(), mesh.axes(i).size());
+    text += fmt::format("{}'{}'={}", i > 0 ? "," : "", mesh.axes(i).name(), mesh.axes(i).size());
   text += "]";
   if (mesh.device_ids_size() > 0) text += fmt::format(", device_ids=({})", fmt::join(mesh.device_ids(), ","));
   text += ", [";
@@ -78,6 +79,7 @@ std::string named_text(const wire::NamedShardingProto& sharding) {
     text += ", replicated={" + axes_text(sharding.replicated_axes(), mesh) + "}";
   if (sharding.unreduced_axes_size() > 0)
     text += ", unreduced={" + axes_text(sharding.unreduced_axes(), mesh) + "}";
+  if (sharding.manual_axes_size() > 0) text += ", manual={" + axes_text(sharding.manual_axes(), mesh) + "}";
   return text + "}";
 }
 
@@ -99,10 +101,92 @@ std::string tiled_text(const wire::OpSharding& s) {
   return text;
 }
 
+// Axis names are quoted in newer text.
+bool read_axis_name(TextScanner* scan, std::string* name) {
+  if (scan->peek() == '\'' || scan->peek() == '"') return scan->string(name).is_ok();
+  std::string_view word;
+  if (!scan->ident(&word).is_ok()) return false;
+  *name = word;
+  return true;
+}
+
+// Axis references up to the closing brace; a last '?' leaves the list open.
+template <class Axes>
+bool read_axes(TextScanner* scan, const wire::MeshProto& mesh, Axes* axes, bool* open) {
+  *open = false;
+  while (!scan->accept('}')) {
+    if (scan->accept('?')) {
+      *open = true;
+    } else {
+      std::string name;
+      if (!read_axis_name(scan, &name)) return false;
+      int64_t index = -1;
+      for (int i = 0; i < mesh.axes_size(); ++i) {
+        if (mesh.axes(i).name() == name) index = i;
+      }
+      if (index < 0) return false;
+      wire::AxisRefProto* axis = axes->Add();
+      axis->set_mesh_axis_index(index);
+      if (scan->accept(':')) {
+        int64_t pre = 0, size = 0;
+        if (!scan->accept('(') || !scan->integer(&pre).is_ok() || !scan->accept(')') ||
+            !scan->integer(&size).is_ok())
+          return false;
+        axis->mutable_sub_axis_info()->set_pre_size(pre);
+        axis->mutable_sub_axis_info()->set_size(size);
+      }
+    }
+    scan->accept(',');
+  }
+  return true;
+}
+
+bool read_mesh(TextScanner* scan, wire::MeshProto* mesh) {
+  if (!scan->accept('[')) return false;
+  while (!scan->accept(']')) {
+    wire::MeshAxis* axis = mesh->add_axes();
+    int64_t size = 0;
+    if (!read_axis_name(scan, axis->mutable_name()) || !scan->accept('=') || !scan->integer(&size).is_ok())
+      return false;
+    axis->set_size(size);
+    scan->accept(',');
+  }
+  return true;
+}
+
+// mesh[…], [{…}, …], replicated={…}: what stands behind "mesh". Spelled-out whole forms are not read.
+bool named_from_text(TextScanner* scan, wire::NamedShardingProto* sharding) {
+  if (!read_mesh(scan, sharding->mutable_mesh()) || !scan->accept(',')) return false;
+  std::string_view key;
+  bool open = false;
+  if (scan->accept_key(&key)) {
+    std::vector<int64_t> ids;
+    if (key != "device_ids" || !scan->ints(&ids, '(', ')').is_ok() || !scan->accept(',')) return false;
+    sharding->mutable_mesh()->mutable_device_ids()->Assign(ids.begin(), ids.end());
+  }
+  if (!scan->accept('[')) return false;
+  while (!scan->accept(']')) {
+    auto* dim = sharding->add_dim_shardings();
+    if (!scan->accept('{') || !read_axes(scan, sharding->mesh(), dim->mutable_axes(), &open)) return false;
+    dim->set_is_closed(!open);
+    scan->accept(',');
+  }
+  while (scan->accept(',')) {
+    if (!scan->accept_key(&key) || !scan->accept('{')) return false;
+    auto* axes = key == "replicated"  ? sharding->mutable_replicated_axes()
+                 : key == "unreduced" ? sharding->mutable_unreduced_axes()
+                 : key == "manual"    ? sharding->mutable_manual_axes()
+                                      : nullptr;
+    if (!axes || !read_axes(scan, sharding->mesh(), axes, &open) || open) return false;
+  }
+  return scan->accept('}');
+}
+
 // One leaf, behind its opening brace.
 bool leaf_from_text(TextScanner* scan, wire::OpSharding* s) {
   std::string_view key;
   std::vector<int64_t> list;
+  if (scan->accept_word("mesh")) return named_from_text(scan, s->mutable_named_sharding());
   while (!scan->accept('}')) {
     int64_t number = 0;
     if (scan->accept_key(&key)) {

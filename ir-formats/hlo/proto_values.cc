@@ -1,34 +1,43 @@
 #include "ir-formats/hlo/proto_values.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ncc::hlo {
 namespace {
 
-// PrimitiveType numbers of the wire (spec/hlo-proto.md §8).
+// PrimitiveType numbers of the wire, and the field of LiteralProto that holds values (spec/hlo-proto.md §8).
 struct WireType {
   int number;
   Dtype dtype;
+  int field;  // 0 = no literals
 };
 constexpr int kWireTuple = 13;
 constexpr int kWireBuffer = 34;
 constexpr WireType kWireTypes[] = {
-    {1, Dtype::Pred},        {2, Dtype::S8},
-    {3, Dtype::S16},         {4, Dtype::S32},
-    {5, Dtype::S64},         {6, Dtype::U8},
-    {7, Dtype::U16},         {8, Dtype::U32},
-    {9, Dtype::U64},         {10, Dtype::F16},
-    {11, Dtype::F32},        {12, Dtype::F64},
-    {14, Dtype::Opaque},     {15, Dtype::C64},
-    {16, Dtype::BF16},       {17, Dtype::Token},
-    {18, Dtype::C128},       {19, Dtype::F8E5M2},
-    {20, Dtype::F8E4M3FN},   {21, Dtype::S4},
-    {22, Dtype::U4},         {23, Dtype::F8E4M3B11FNUZ},
-    {24, Dtype::F8E5M2FNUZ}, {25, Dtype::F8E4M3FNUZ},
-    {26, Dtype::S2},         {27, Dtype::U2},
-    {28, Dtype::F8E4M3},     {29, Dtype::F8E3M4},
-    {32, Dtype::F4E2M1FN},   {33, Dtype::F8E8M0FNU},
+    {1, Dtype::Pred, 2},         {2, Dtype::S8, 15},
+    {3, Dtype::S16, 17},         {4, Dtype::S32, 4},
+    {5, Dtype::S64, 5},          {6, Dtype::U8, 3},
+    {7, Dtype::U16, 16},         {8, Dtype::U32, 6},
+    {9, Dtype::U64, 7},          {10, Dtype::F16, 11},
+    {11, Dtype::F32, 8},         {12, Dtype::F64, 9},
+    {14, Dtype::Opaque, 0},      {15, Dtype::C64, 12},
+    {16, Dtype::BF16, 13},       {17, Dtype::Token, 0},
+    {18, Dtype::C128, 18},       {19, Dtype::F8E5M2, 19},
+    {20, Dtype::F8E4M3FN, 20},   {21, Dtype::S4, 21},
+    {22, Dtype::U4, 22},         {23, Dtype::F8E4M3B11FNUZ, 23},
+    {24, Dtype::F8E5M2FNUZ, 24}, {25, Dtype::F8E4M3FNUZ, 25},
+    {26, Dtype::S2, 26},         {27, Dtype::U2, 27},
+    {28, Dtype::F8E4M3, 28},     {29, Dtype::F8E3M4, 29},
+    {32, Dtype::F4E2M1FN, 32},   {33, Dtype::F8E8M0FNU, 33},
 };
+
+int literal_field(Dtype dtype) {
+  for (const WireType& row : kWireTypes) {
+    if (row.dtype == dtype) return row.field;
+  }
+  return 0;
+}
 
 std::optional<Dtype> dtype_from_wire(int number) {
   for (const WireType& row : kWireTypes) {
@@ -166,8 +175,35 @@ void clean_sub_byte(Dtype dtype, std::string* bytes) {
   }
 }
 
+// Values that stand in the file: shared with it, unless they need cleaning or it is not kept.
+Result<Literal> payload_values(const Payload& payload, const std::shared_ptr<const void>& owner,
+                               const Shape& shape, std::string_view what) {
+  const int64_t found = static_cast<int64_t>(payload.bytes.size()), expected = shape.size_bytes();
+  if (payload.field != literal_field(shape.dtype)) return wrong_size(what, 0, expected);
+  if (found != expected) return wrong_size(what, found, expected);
+  const auto bytes = std::as_bytes(std::span(payload.bytes));
+  const bool pred = shape.dtype == Dtype::Pred;
+  const bool clean = pred ? std::none_of(payload.bytes.begin(), payload.bytes.end(),
+                                         [](char c) { return static_cast<unsigned char>(c) > 1; })
+                          : info(shape.dtype).bits >= 8;
+  if (clean && owner) return Literal::view(shape, bytes, owner);
+  std::string copy(payload.bytes);
+  clean_sub_byte(shape.dtype, &copy);
+  if (pred) {
+    for (char& c : copy) {
+      // Longer varints would need more bytes than elements.
+      if (static_cast<unsigned char>(c) >= 0x80) return wrong_size(what, found, expected);
+      c = c != 0;
+    }
+  }
+  return Literal::copy(shape, std::as_bytes(std::span(copy)));
+}
+
 // Moves the value storage into a shared owner.
-Result<Literal> take_values(wire::LiteralProto* proto, const Shape& shape, std::string_view what) {
+Result<Literal> take_values(wire::LiteralProto* proto, const Shape& shape, std::string_view what,
+                            const SlimModule& slim) {
+  if (proto->payload() > 0 && proto->payload() <= static_cast<int64_t>(slim.payloads.size()))
+    return payload_values(slim.payloads[static_cast<size_t>(proto->payload() - 1)], slim.owner, shape, what);
   const int64_t expected = shape.size_bytes();
   std::optional<Literal> literal;
   int64_t found = 0;
@@ -302,7 +338,7 @@ void shape_to_wire(const Shape& shape, wire::ShapeProto* proto) {
   }
 }
 
-Result<Literal> literal_from_wire(wire::LiteralProto* proto, std::string_view what) {
+Result<Literal> literal_from_wire(wire::LiteralProto* proto, std::string_view what, const SlimModule& slim) {
   NCC_ASSIGN(Shape shape, shape_from_wire(proto->shape(), what));
   if (shape.is_tuple()) {
     if (static_cast<size_t>(proto->tuple_literals_size()) != shape.elements.size())
@@ -310,7 +346,7 @@ Result<Literal> literal_from_wire(wire::LiteralProto* proto, std::string_view wh
                    proto->tuple_literals_size(), shape.elements.size());
     std::vector<Literal> elements;
     for (int i = 0; i < proto->tuple_literals_size(); ++i) {
-      NCC_ASSIGN(Literal element, literal_from_wire(proto->mutable_tuple_literals(i), what));
+      NCC_ASSIGN(Literal element, literal_from_wire(proto->mutable_tuple_literals(i), what, slim));
       elements.push_back(std::move(element));
     }
     return Literal::make_tuple(std::move(elements));
@@ -318,7 +354,7 @@ Result<Literal> literal_from_wire(wire::LiteralProto* proto, std::string_view wh
   if (shape.is_token()) return Literal::view(shape, {}, nullptr);
   if (shape.is_dynamic())
     return error(Code::EVRF003, fmt::format("the literal of {} has a dynamic dimension", what));
-  NCC_ASSIGN(Literal physical, take_values(proto, shape, what));
+  NCC_ASSIGN(Literal physical, take_values(proto, shape, what, slim));
   if (shape.has_default_layout()) return physical;
   Literal literal = Literal::zeros(shape);
   permute_elements(shape, physical.bytes().data(), literal.mutable_data(), true);

@@ -5,6 +5,7 @@
 
 #include "ir-formats/hlo/hlo.pb.h"
 #include "ir-formats/hlo/literal.h"
+#include "ir-formats/hlo/proto_payloads.h"
 #include "ir-formats/hlo/shape.h"
 
 namespace ncc::hlo {
@@ -13,8 +14,9 @@ namespace ncc::hlo {
 Result<Shape> shape_from_wire(const wire::ShapeProto& proto, std::string_view what);
 void shape_to_wire(const Shape& shape, wire::ShapeProto* proto);
 
-/// Takes the value storage out of the message instead of copying it when the layout is the default one.
-Result<Literal> literal_from_wire(wire::LiteralProto* proto, std::string_view what);
+/// Takes the value storage out of the message, or refers to a payload, instead of copying it when the layout
+/// is the default one.
+Result<Literal> literal_from_wire(wire::LiteralProto* proto, std::string_view what, const SlimModule& slim);
 /// `shape` carries the layout to write (elements are brought into that order).
 void literal_to_wire(const Literal& literal, const Shape& shape, wire::LiteralProto* proto);
 

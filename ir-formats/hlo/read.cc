@@ -42,7 +42,7 @@ bool is_mlir(std::string_view text) {
 Result<std::unique_ptr<Module>> read_module(const std::string& path) {
   NCC_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   const std::string_view text = file->text();
-  if (!is_text(text)) return read_hlo_proto(text, path);
+  if (!is_text(text)) return read_hlo_proto(text, path, file);
   if (is_mlir(text)) return read_stablehlo(text, path);
   return read_hlo_text(text, path);
 }

@@ -16,7 +16,9 @@ namespace ncc::hlo {
 Result<std::unique_ptr<Module>> read_module(const std::string& path);
 
 /// Binary HloModuleProto, HloProto, HloSnapshot or HloUnoptimizedSnapshot. `what` names the input in errors.
-Result<std::unique_ptr<Module>> read_hlo_proto(std::string_view bytes, const std::string& what);
+/// With an `owner`, which keeps `bytes` alive, large constants refer to `bytes` instead of copying them.
+Result<std::unique_ptr<Module>> read_hlo_proto(std::string_view bytes, const std::string& what,
+                                               std::shared_ptr<const void> owner = nullptr);
 /// HLO text: module, headerless module or a single instruction. `file` goes into locations of ops without
 /// metadata.
 Result<std::unique_ptr<Module>> read_hlo_text(std::string_view text, const std::string& file);

@@ -1,11 +1,12 @@
 // Binary HLO protos. Ids are opaque 64-bit numbers, resolved per computation; nothing relies on the order of
 // the file. Source: spec/hlo-proto.md §2-§6, §14.
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/unknown_field_set.h>
 
-#include <climits>
 #include <unordered_map>
 
 #include "ir-formats/hlo/proto_attributes.h"
+#include "ir-formats/hlo/proto_payloads.h"
 #include "ir-formats/hlo/proto_values.h"
 #include "ir-formats/hlo/read.h"
 #include "ir-formats/hlo/rewrite.h"
@@ -16,10 +17,11 @@ namespace {
 
 class ProtoReader {
  public:
-  explicit ProtoReader(wire::HloModuleProto* proto) : proto_(*proto) {}
+  ProtoReader(wire::HloModuleProto* proto, const SlimModule& slim) : proto_(*proto), slim_(slim) {}
 
   Result<std::unique_ptr<Module>> read() {
     module_ = std::make_unique<Module>(proto_.name());
+    read_stack_frames();
     NCC_TRY(index_computations());
     for (int i = 0; i < proto_.computations_size(); ++i) NCC_TRY(read_computation(i));
     const auto entry = computations_.find(proto_.entry_computation_id());
@@ -52,15 +54,20 @@ class ProtoReader {
     Computation* computation = computations_.at(proto.id());
     std::unordered_map<int64_t, Instruction*> by_id;
     std::vector<Instruction*> made;
-    for (auto& inst : *proto.mutable_instructions()) {
-      NCC_ASSIGN(Instruction * created, read_instruction(&inst, computation));
+    for (int i = 0; i < proto.instructions_size(); ++i) {
+      wire::HloInstructionProto& inst = *proto.mutable_instructions(i);
+      Result<Instruction*> read = read_instruction(&inst, computation);
+      if (!read.is_ok()) return at_byte(read.status(), position, i);
+      Instruction* created = read.value();
       if (!by_id.emplace(inst.id(), created).second)
         return error(Code::EVRF003, fmt::format("two instructions of computation {} have the id {}",
                                                 proto.name(), inst.id()));
       made.push_back(created);
     }
-    for (int i = 0; i < proto.instructions_size(); ++i)
-      NCC_TRY(resolve(proto.instructions(i), by_id, made[static_cast<size_t>(i)]));
+    for (int i = 0; i < proto.instructions_size(); ++i) {
+      const Status status = resolve(proto.instructions(i), by_id, made[static_cast<size_t>(i)]);
+      if (!status.is_ok()) return at_byte(status, position, i);
+    }
     const auto root = by_id.find(proto.root_id());
     if (root == by_id.end())
       return error(Code::EVRF003, fmt::format("computation {} has no instruction with the root id {}",
@@ -69,6 +76,15 @@ class ProtoReader {
     for (Instruction* inst : made) NCC_TRY(split_index_operand(inst));
     instructions_.emplace(computation, std::move(by_id));
     return Status::ok();
+  }
+
+  // Says where in the file the instruction stands.
+  Status at_byte(const Status& status, int computation, int instruction) const {
+    const auto offset = slim_.offsets.find({computation, instruction});
+    if (offset == slim_.offsets.end()) return status;
+    Diagnostic diagnostic = status.diagnostic();
+    diagnostic.cause += fmt::format(" (instruction at byte {})", offset->second);
+    return Status(std::move(diagnostic));
   }
 
   Result<Instruction*> read_instruction(wire::HloInstructionProto* proto, Computation* computation) {
@@ -87,9 +103,10 @@ class ProtoReader {
     if (!shape.is_ok()) return shape.status().with_loc(loc);
     Instruction* inst = computation->add(*opcode, shape.take(), {}, proto->name());
     inst->loc = loc;
+    inst->loc_details = details(proto->metadata());
     NCC_TRY(attributes_from_wire(proto, inst).with_loc(loc));
     if (proto->has_literal()) {
-      Result<Literal> literal = literal_from_wire(proto->mutable_literal(), what);
+      Result<Literal> literal = literal_from_wire(proto->mutable_literal(), what, slim_);
       if (!literal.is_ok()) return literal.status().with_loc(loc);
       inst->literal = literal.take();
     }
@@ -124,17 +141,31 @@ class ProtoReader {
   SourceLoc location(const wire::OpMetadata& metadata) const {
     SourceLoc loc{metadata.op_name(), metadata.source_file(), metadata.source_line()};
     if (loc.op_name.empty()) loc.op_name = metadata.op_type();
-    if (!loc.file.empty() || metadata.stack_frame_id() <= 0) return loc;
+    if (!loc.file.empty()) return loc;
+    SourceLoc frame = module_->stack_frames.location(metadata.stack_frame_id());
+    frame.op_name = std::move(loc.op_name);
+    return frame;
+  }
+
+  static std::shared_ptr<const LocationDetails> details(const wire::OpMetadata& metadata) {
+    LocationDetails made{metadata.op_type(),         metadata.deduplicated_name(),
+                         metadata.scheduling_name(), metadata.source_end_line(),
+                         metadata.source_column(),   metadata.source_end_column(),
+                         metadata.stack_frame_id(),  ""};
+    metadata.GetReflection()->GetUnknownFields(metadata).SerializeToString(&made.unknown_fields);
+    return share_details(std::move(made));
+  }
+
+  void read_stack_frames() {
     const wire::StackFrameIndexProto& index = proto_.stack_frame_index();
-    const auto in_range = [](int id, int size) { return id >= 1 && id <= size; };
-    if (!in_range(metadata.stack_frame_id(), index.stack_frames_size())) return loc;
-    const int place_id = index.stack_frames(metadata.stack_frame_id() - 1).file_location_id();
-    if (!in_range(place_id, index.file_locations_size())) return loc;
-    const auto& place = index.file_locations(place_id - 1);
-    if (!in_range(place.file_name_id(), index.file_names_size())) return loc;
-    loc.file = index.file_names(place.file_name_id() - 1);
-    loc.line = place.line();
-    return loc;
+    StackFrames& frames = module_->stack_frames;
+    frames.files.assign(index.file_names().begin(), index.file_names().end());
+    frames.functions.assign(index.function_names().begin(), index.function_names().end());
+    for (const auto& place : index.file_locations())
+      frames.places.push_back({place.file_name_id(), place.function_name_id(), place.line(), place.column(),
+                               place.end_line(), place.end_column()});
+    for (const auto& frame : index.stack_frames())
+      frames.frames.push_back({frame.file_location_id(), frame.parent_frame_id()});
   }
 
   Status read_module_facts() {
@@ -162,6 +193,7 @@ class ProtoReader {
     std::sort(module_->frontend_attributes.begin(), module_->frontend_attributes.end());
     restore_result_names(module_.get());
     module_->is_dynamic = proto_.is_dynamic();
+    proto_.GetReflection()->GetUnknownFields(proto_).SerializeToString(&module_->unknown_fields);
     if (proto_.device_assignment().replica_count() > 0)
       module_->replica_count = proto_.device_assignment().replica_count();
     if (proto_.device_assignment().computation_count() > 0)
@@ -192,81 +224,37 @@ class ProtoReader {
   }
 
   wire::HloModuleProto& proto_;
+  const SlimModule& slim_;
   std::unique_ptr<Module> module_;
   std::unordered_map<int64_t, Computation*> computations_;
   std::unordered_map<const Computation*, std::unordered_map<int64_t, Instruction*>> instructions_;
 };
 
-// What the top level of a message looks like: enough to tell the containers apart.
-struct TopLevel {
-  bool valid = true;
-  bool has_varint = false;        // any varint field
-  int computations = 0;           // field 3, length-delimited
-  std::string_view first_field1;  // payload of the first field 1
-};
-
-TopLevel scan(std::string_view bytes) {
-  TopLevel seen;
-  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
-                                            static_cast<int>(bytes.size()));
-  while (true) {
-    const uint32_t tag = in.ReadTag();
-    if (tag == 0) break;
-    const uint32_t number = tag >> 3, type = tag & 7;
-    uint64_t varint = 0;
-    uint32_t length = 0;
-    uint32_t fixed32 = 0;
-    uint64_t fixed64 = 0;
-    if (type == 0) {
-      seen.has_varint = true;
-      seen.valid = in.ReadVarint64(&varint);
-    } else if (type == 2) {
-      seen.valid = in.ReadVarint32(&length);
-      const size_t start = static_cast<size_t>(in.CurrentPosition());
-      seen.valid = seen.valid && length <= bytes.size() - start && in.Skip(static_cast<int>(length));
-      if (seen.valid && number == 1 && seen.first_field1.empty())
-        seen.first_field1 = bytes.substr(start, length);
-      if (number == 3) ++seen.computations;
-    } else if (type == 1) {
-      seen.valid = in.ReadLittleEndian64(&fixed64);
-    } else if (type == 5) {
-      seen.valid = in.ReadLittleEndian32(&fixed32);
-    } else {
-      seen.valid = false;
-    }
-    if (!seen.valid || number == 0) break;
-  }
-  seen.valid =
-      seen.valid && in.ConsumedEntireMessage() && static_cast<size_t>(in.CurrentPosition()) == bytes.size();
-  return seen;
-}
-
-// The bytes of the HloModuleProto inside whatever container this is; empty when it is none of them.
-std::string_view unwrap(std::string_view bytes) {
-  for (int depth = 0; depth < 3; ++depth) {
-    const TopLevel top = scan(bytes);
-    if (!top.valid) return {};
-    if (top.has_varint && top.computations > 0) return bytes;
-    bytes = top.first_field1;
-    if (bytes.empty()) return {};
-  }
-  return {};
+// Where the message inside stops being an HloInstructionProto, when one of them is at fault.
+std::string malformed_where(const SlimModule& slim) {
+  wire::HloModuleProto module;
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(slim.message.data()),
+                                            static_cast<int>(slim.message.size()));
+  (void)module.MergePartialFromCodedStream(&in);
+  // Parsing stops inside the last instruction it has begun.
+  const int computation = module.computations_size() - 1;
+  const int instruction = computation < 0 ? -1 : module.computations(computation).instructions_size() - 1;
+  const auto found = slim.offsets.find({computation, instruction});
+  return found == slim.offsets.end() ? "malformed"
+                                     : fmt::format("malformed in the instruction at byte {}", found->second);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Module>> read_hlo_proto(std::string_view bytes, const std::string& what) {
-  if (bytes.size() > INT_MAX) return error(Code::EFIL003, what, "an HLO proto", "larger than 2 GiB");
-  const std::string_view module_bytes = unwrap(bytes);
-  if (module_bytes.empty())
-    return error(Code::EFIL003, what, "an HLO proto", "no HloModuleProto found in it");
+Result<std::unique_ptr<Module>> read_hlo_proto(std::string_view bytes, const std::string& what,
+                                               std::shared_ptr<const void> owner) {
+  NCC_ASSIGN(SlimModule slim, slim_module(bytes, what));
+  slim.owner = std::move(owner);
   wire::HloModuleProto proto;
-  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(module_bytes.data()),
-                                            static_cast<int>(module_bytes.size()));
-  if (!proto.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage())
-    return error(Code::EFIL003, what, "an HLO proto",
-                 fmt::format("malformed near byte {}", in.CurrentPosition()));
-  return ProtoReader(&proto).read();
+  if (!proto.ParseFromString(slim.message))
+    return error(Code::EFIL003, what, "an HLO proto", malformed_where(slim));
+  slim.message = {};
+  return ProtoReader(&proto, slim).read();
 }
 
 }  // namespace ncc::hlo

@@ -1,7 +1,11 @@
 #include "ir-formats/hlo/rewrite.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <optional>
+
+#include "ir-formats/hlo/carried_shape.h"
 
 namespace ncc::hlo {
 
@@ -55,7 +59,19 @@ constexpr CarriedInt kCarriedInts[] = {
     {"split_count", &Attributes::split_count, 0},
 };
 
-void restore_raw(Attributes* a) {
+std::optional<std::string> bytes_of_hex(std::string_view hex) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    unsigned value = 0;
+    const auto [stop, problem] = std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
+    if (problem != std::errc() || stop != hex.data() + i + 2) return std::nullopt;
+    bytes += static_cast<char>(value);
+  }
+  return hex.size() % 2 == 0 ? std::optional(std::move(bytes)) : std::nullopt;
+}
+
+void restore_raw(Instruction* inst) {
+  Attributes* a = &inst->mutable_attrs();
   std::erase_if(a->frontend_attributes, [&](auto& entry) {
     if (!entry.first.starts_with(kRawPrefix)) return false;
     const std::string name = entry.first.substr(kRawPrefix.size());
@@ -70,6 +86,11 @@ void restore_raw(Attributes* a) {
       a->sharding = entry.second;
     } else if (name == "has_dynamic_root") {
       a->has_dynamic_root = true;
+    } else if (name == "quantization" && restore_quantization(entry.second, &inst->shape)) {
+      return true;
+    } else if (std::optional<std::string> bytes;
+               name == "proto_fields" && (bytes = bytes_of_hex(entry.second))) {
+      a->unknown_fields = std::move(*bytes);
     } else {
       a->raw.emplace_back(name, entry.second);
     }
@@ -88,7 +109,8 @@ bool legacy_compare(std::string_view opcode, CompareDirection* direction) {
   return false;
 }
 
-std::vector<std::pair<std::string, std::string>> carried_attributes(const Attributes& a) {
+std::vector<std::pair<std::string, std::string>> carried_attributes(const Instruction& inst) {
+  const Attributes& a = inst.attrs();
   std::vector<std::pair<std::string, std::string>> list;
   const auto add = [&](std::string_view name, std::string value) {
     list.emplace_back(fmt::format("{}{}", kRawPrefix, name), std::move(value));
@@ -98,6 +120,8 @@ std::vector<std::pair<std::string, std::string>> carried_attributes(const Attrib
   }
   if (!a.einsum_config.empty()) add("einsum_config", a.einsum_config);
   if (a.has_dynamic_root) add("has_dynamic_root", "true");
+  if (std::string quantization = quantization_list(inst.shape); !quantization.empty())
+    add("quantization", std::move(quantization));
   for (const auto& [name, value] : a.raw) add(name, value);
   return list;
 }
@@ -122,7 +146,7 @@ void restore_result_names(Module* module) {
 
 void restore_opcode(Instruction* inst) {
   if (!inst->has_attrs()) return;
-  restore_raw(&inst->mutable_attrs());
+  restore_raw(inst);
   if (!inst->is(Opcode::CustomCall)) return;
   std::string target = inst->attrs().custom_call_target;
   if (target.starts_with("mhlo.")) target = "chlo." + target.substr(5);

@@ -17,9 +17,9 @@ void restore_opcode(Instruction* inst);
 /// The comparison opcodes of old files ("less-than"): true, and the direction, when `opcode` is one.
 bool legacy_compare(std::string_view opcode, CompareDirection* direction);
 
-/// What has no place of its own in HLO files, as frontend attributes under kRawPrefix: raw attributes, and
-/// those of ops without an HLO opcode. `restore_opcode` takes them back.
-std::vector<std::pair<std::string, std::string>> carried_attributes(const Attributes& attributes);
+/// What has no place of its own in HLO files, as frontend attributes under kRawPrefix: raw attributes, those
+/// of ops without an HLO opcode, and quantized element types. `restore_opcode` takes them back.
+std::vector<std::pair<std::string, std::string>> carried_attributes(const Instruction& inst);
 
 /// Key prefix under which raw attributes travel as frontend attributes of HLO files.
 inline constexpr std::string_view kRawPrefix = "raw.";

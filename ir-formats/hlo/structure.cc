@@ -1,6 +1,9 @@
 #include "ir-formats/hlo/structure.h"
 
+#include <algorithm>
 #include <unordered_map>
+
+#include "ir-formats/hlo/carried_shape.h"
 
 namespace ncc::hlo {
 namespace {
@@ -30,7 +33,7 @@ Status check_arity(const Instruction& inst) {
 Status check_constant(const Instruction& inst) {
   if (!inst.literal.is_valid())
     return invalid(inst, "the value was left out of the file; write the model with its large constants");
-  if (!compatible(inst.literal.shape(), inst.shape))
+  if (!compatible(storage_shape(inst.literal.shape()), storage_shape(inst.shape)))
     return invalid(inst, fmt::format("value of shape {} for a result of shape {}",
                                      to_string(inst.literal.shape()), to_string(inst.shape)));
   return Status::ok();
@@ -115,6 +118,12 @@ void normalise_compare(Instruction* inst) {
   if (inst->compare_type == own) inst->compare_type = CompareType::Default;
 }
 
+// Named attributes have no order of their own.
+void sort_named(Attributes* a) {
+  std::stable_sort(a->frontend_attributes.begin(), a->frontend_attributes.end());
+  std::stable_sort(a->raw.begin(), a->raw.end());
+}
+
 // Layouts promised to the caller: shapes must agree with the entry's own, but for layouts.
 Status finish_entry_layout(Module* module) {
   const Computation& entry = *module->entry();
@@ -130,10 +139,12 @@ Status finish_entry_layout(Module* module) {
     return error(Code::EVRF004, "parameters in the program shape", module->entry_parameter_shapes.size(),
                  parameters.size());
   for (size_t i = 0; i < parameters.size(); ++i) {
+    copy_quantization(parameters[i]->shape, &module->entry_parameter_shapes[i]);
     if (!compatible(module->entry_parameter_shapes[i], parameters[i]->shape))
       return error(Code::EVRF004, parameters[i]->loc, fmt::format("program shape of parameter {}", i),
                    to_string(module->entry_parameter_shapes[i]), to_string(parameters[i]->shape));
   }
+  copy_quantization(entry.root()->shape, &module->entry_result_shape);
   if (!compatible(module->entry_result_shape, entry.root()->shape))
     return error(Code::EVRF004, "program shape of the result", to_string(module->entry_result_shape),
                  to_string(entry.root()->shape));
@@ -154,6 +165,7 @@ Status finish_module(Module* module) {
     NCC_TRY(computation->sort());
     for (const auto& inst : computation->instructions()) {
       if (inst->is(Opcode::Compare)) normalise_compare(inst.get());
+      if (inst->has_attrs()) sort_named(&inst->mutable_attrs());
     }
   }
   return finish_entry_layout(module);

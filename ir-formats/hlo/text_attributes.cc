@@ -121,8 +121,7 @@ Status TextParser::parse_metadata(Instruction* inst) {
   NCC_TRY(scan_.expect('{'));
   std::string_view key;
   SourceLoc loc;
-  std::string op_type;
-  int64_t frame = 0;
+  LocationDetails details;
   while (scan_.accept_key(&key)) {
     std::string text;
     int64_t number = 0;
@@ -137,26 +136,29 @@ Status TextParser::parse_metadata(Instruction* inst) {
       std::string_view ignored;
       NCC_TRY(scan_.run(&ignored));
     }
-    if (key == "op_type") op_type = text;
+    if (number < INT32_MIN || number > INT32_MAX) return scan_.fail("number out of range");
+    const int32_t value = static_cast<int32_t>(number);
+    if (key == "op_type") details.op_type = text;
     if (key == "op_name") loc.op_name = text;
     if (key == "source_file") loc.file = text;
-    if (key == "source_line") loc.line = static_cast<int>(number);
-    if (key == "stack_frame_id") frame = number;
+    if (key == "source_line") loc.line = value;
+    if (key == "source_end_line") details.end_line = value;
+    if (key == "source_column") details.column = value;
+    if (key == "source_end_column") details.end_column = value;
+    if (key == "stack_frame_id") details.stack_frame = value;
+    if (key == "deduplicated_name") details.deduplicated_name = text;
+    if (key == "scheduling_name") details.scheduling_name = text;
     scan_.accept(',');
   }
   NCC_TRY(scan_.expect('}'));
-  if (loc.op_name.empty()) loc.op_name = op_type;
-  if (loc.file.empty() && frame >= 1 && frame <= static_cast<int64_t>(frames_.size())) {
-    const int64_t place_id = frames_[static_cast<size_t>(frame - 1)].location;
-    if (place_id >= 1 && place_id <= static_cast<int64_t>(places_.size())) {
-      const Place& place = places_[static_cast<size_t>(place_id - 1)];
-      if (place.file >= 1 && place.file <= static_cast<int64_t>(file_names_.size())) {
-        loc.file = file_names_[static_cast<size_t>(place.file - 1)];
-        loc.line = static_cast<int>(place.line);
-      }
-    }
+  if (loc.op_name.empty()) loc.op_name = details.op_type;
+  if (loc.file.empty()) {
+    SourceLoc frame = module_->stack_frames.location(details.stack_frame);
+    frame.op_name = std::move(loc.op_name);
+    loc = std::move(frame);
   }
   if (!loc.empty()) inst->loc = std::move(loc);
+  inst->loc_details = share_details(std::move(details));
   return Status::ok();
 }
 
@@ -331,9 +333,9 @@ Status TextParser::parse_word_attribute(std::string_view key, Instruction* inst,
     if (inst->attrs().async_execution_thread == "main") inst->mutable_attrs().async_execution_thread.clear();
     return Status::ok();
   }
-  static constexpr std::string_view kWords[] = {"direction",    "type",       "fft_type", "transpose_a",
-                                                "distribution", "algorithm",  "kind",     "padding_type",
-                                                "schedule",     "api_version"};
+  static constexpr std::string_view kWords[] = {
+      "direction", "type",         "fft_type", "transpose_a", "distribution",     "algorithm",
+      "kind",      "padding_type", "schedule", "api_version", "convolution_kind", "conv_kind"};
   *known = std::find(std::begin(kWords), std::end(kWords), key) != std::end(kWords);
   if (!*known) return Status::ok();
   NCC_TRY(scan_.run(&word));
@@ -344,6 +346,8 @@ Status TextParser::parse_word_attribute(std::string_view key, Instruction* inst,
   if (key == "transpose_a") return pick(&a.transpose_a, enum_from_name<TransposeKind>(word, 4));
   if (key == "distribution") return pick(&a.rng_distribution, enum_from_name<RngDistribution>(word, 3));
   if (key == "padding_type") return pick(&a.padding_type, index_of(kPaddingTypeNames, word));
+  if (key == "convolution_kind" || key == "conv_kind")
+    return pick(&a.conv_kind, index_of(kConvKindNames, word));
   if (key == "schedule") return pick(&a.schedule, index_of(kScheduleNames, word));
   if (key == "api_version") return pick(&a.api_version, index_of(kApiVersionNames, word));
   if (key == "kind") {

@@ -93,19 +93,21 @@ Status TextParser::parse_stack_frames() {
     }
     return Status::ok();
   };
-  std::vector<std::string> functions;
-  NCC_TRY(strings(&file_names_));
+  StackFrames& frames = module_->stack_frames;
+  NCC_TRY(strings(&frames.files));
   if (!scan_.accept_word("FunctionNames")) return scan_.fail("expected FunctionNames");
-  NCC_TRY(strings(&functions));
+  NCC_TRY(strings(&frames.functions));
   const auto rows = [&](const auto& store) {
     int64_t number = 0;
     while (scan_.peek() >= '0' && scan_.peek() <= '9') {
       NCC_TRY(scan_.integer(&number));
       NCC_TRY(scan_.expect('{'));
-      std::unordered_map<std::string_view, int64_t> fields;
+      std::unordered_map<std::string_view, int32_t> fields;
       std::string_view key;
       while (scan_.accept_key(&key)) {
-        NCC_TRY(scan_.integer(&fields[key]));
+        NCC_TRY(scan_.integer(&number));
+        if (number < 0 || number > INT32_MAX) return scan_.fail("number out of range");
+        fields[key] = static_cast<int32_t>(number);
         scan_.accept(',');
       }
       NCC_TRY(scan_.expect('}'));
@@ -114,10 +116,14 @@ Status TextParser::parse_stack_frames() {
     return Status::ok();
   };
   if (!scan_.accept_word("FileLocations")) return scan_.fail("expected FileLocations");
-  NCC_TRY(rows([&](auto& fields) { places_.push_back({fields["file_name_id"], fields["line"]}); }));
+  NCC_TRY(rows([&](auto& fields) {
+    frames.places.push_back({fields["file_name_id"], fields["function_name_id"], fields["line"],
+                             fields["column"], fields["end_line"], fields["end_column"]});
+  }));
   if (!scan_.accept_word("StackFrames")) return scan_.fail("expected StackFrames");
   return rows([&](auto& fields) {
-    frames_.push_back({fields["file_location_id"], fields["parent_frame_id"]});
+    // The text counts parents from 1 for "none".
+    frames.frames.push_back({fields["file_location_id"], std::max(fields["parent_frame_id"] - 1, 0)});
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "ir-formats/hlo/carried_shape.h"
 #include "ir-formats/hlo/read.h"
 #include "ir-formats/hlo/rewrite.h"
 #include "ir-formats/hlo/structure.h"
@@ -63,7 +64,7 @@ Status TextParser::parse_operand(Scope* scope, std::vector<Instruction*>* operan
     if (!unnamed) scope->values[std::string(name)] = inst;
   }
   if (!inst) return scan_.fail_at(begin, fmt::format("unknown operand '{}'", name));
-  if (shaped && !compatible(shape, inst->shape))
+  if (shaped && !compatible(shape, storage_shape(inst->shape)))
     return scan_.fail_at(begin, fmt::format("operand {} has the shape {}, not {}", name,
                                             to_string(inst->shape), to_string(shape)));
   operands->push_back(inst);
@@ -80,7 +81,7 @@ Status TextParser::parse_operands(Scope* scope, std::vector<Instruction*>* opera
 }
 
 // The stated shape, or the inferred one.
-Status TextParser::set_shape(Instruction* inst, const Shape* stated, size_t position) {
+Status TextParser::set_shape(Instruction* inst, bool stated, size_t position) {
   if (stated) return Status::ok();
   const Result<Shape> inferred = infer_shape(*inst);
   if (!inferred.is_ok())
@@ -159,7 +160,7 @@ Result<Instruction*> TextParser::parse_rhs(Scope* scope, std::string name, bool 
   if (!async_of.empty()) NCC_TRY(wrap_async(inst, async_of, begin));
   restore_opcode(inst);
   NCC_TRY(split_index_operand(inst));
-  NCC_TRY(set_shape(inst, shaped ? &shape : nullptr, begin));
+  NCC_TRY(set_shape(inst, shaped, begin));
   return inst;
 }
 
@@ -224,7 +225,7 @@ Status TextParser::parse_computation() {
   scope.computation = module_->add_computation(std::string(name));
   NCC_TRY(parse_body(&scope));
   const Instruction* root = scope.computation->root();
-  if (stated && !compatible(root->shape, result))
+  if (stated && !compatible(storage_shape(root->shape), result))
     return scan_.fail_at(begin, fmt::format("the signature's result {} is not the root's shape {}",
                                             to_string(result), to_string(root->shape)));
   computations_[std::string(name)] = scope.computation;
@@ -259,11 +260,13 @@ Status TextParser::parse_single() {
   NCC_ASSIGN(Instruction * inst, parse_rhs(&scope, name, true));
   scope.computation->set_root(inst);
   module_->set_entry(scope.computation);
+  module_->set_name("module_" + scope.computation->name());
   return Status::ok();
 }
 
 Status TextParser::parse_module() {
-  if (scan_.accept_word("HloModule")) {
+  const bool headerless = !scan_.accept_word("HloModule");
+  if (!headerless) {
     NCC_TRY(parse_header());
     NCC_TRY(parse_stack_frames());
   } else {
@@ -278,15 +281,16 @@ Status TextParser::parse_module() {
     NCC_TRY(parse_computation());
   } while (!scan_.at_end());
   if (!module_->entry()) module_->set_entry(last_);
+  if (headerless) module_->set_name("module_" + module_->entry()->name());
   return Status::ok();
 }
 
 Result<std::unique_ptr<Module>> TextParser::parse() {
   module_ = std::make_unique<Module>("module");
+  module_->text_file = file_;
   if (scan_.at_end()) return scan_.fail("the text is empty");
   NCC_TRY(parse_module());
   if (!scan_.at_end()) return scan_.fail("unexpected text behind the module");
-  if (module_->name() == "module") module_->set_name("module_" + module_->entry()->name());
   restore_result_names(module_.get());
   NCC_TRY(finish_module(module_.get()));
   return std::move(module_);

@@ -36,12 +36,6 @@ class TextParser {
     Computation* on_true = nullptr;
     Computation* on_false = nullptr;
   };
-  struct Frame {
-    int64_t location = 0, parent = 0;
-  };
-  struct Place {
-    int64_t file = 0, line = 0;
-  };
 
   // Module level (text_parser.cc).
   Status parse_module();
@@ -61,7 +55,7 @@ class TextParser {
   Status parse_operand(Scope* scope, std::vector<Instruction*>* operands);
   bool at_shape() const;
   Result<Opcode> parse_opcode(std::string* async_of);
-  Status set_shape(Instruction* inst, const Shape* stated, size_t position);
+  Status set_shape(Instruction* inst, bool stated, size_t position);
   Status wrap_async(Instruction* inst, const std::string& async_of, size_t position);
 
   // Attributes (text_attributes.cc).
@@ -106,9 +100,6 @@ class TextParser {
   std::unique_ptr<Module> module_;
   std::unordered_map<std::string, Computation*> computations_;
   Computation* last_ = nullptr;
-  std::vector<std::string> file_names_;
-  std::vector<Place> places_;
-  std::vector<Frame> frames_;
   int depth_ = 0;
 };
 

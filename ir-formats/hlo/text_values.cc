@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ir-formats/hlo/literal_text.h"
 #include "ir-formats/hlo/text_parser.h"
 
 namespace ncc::hlo {
@@ -119,30 +120,11 @@ Status TextParser::parse_layout_parts(LayoutExtras* extras) {
   return number("M(", &extras->dynamic_metadata_bytes);
 }
 
-namespace {
-
-int mantissa_bits(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::F64:
-      return 52;
-    case Dtype::F32:
-      return 23;
-    case Dtype::F16:
-      return 10;
-    case Dtype::BF16:
-      return 7;
-    default:
-      return 0;  // no payload bits to choose
-  }
-}
-
-}  // namespace
-
 Status TextParser::parse_nan(std::string_view payload, bool negative, Dtype dtype, std::byte* to,
                              size_t position) {
   const double quiet = std::nan("");
   store_from_double(dtype, to, quiet);
-  const int bits = mantissa_bits(dtype);
+  const int bits = nan_payload_bits(dtype);
   const int width = info(dtype).bits;
   uint64_t pattern = 0;
   std::memcpy(&pattern, to, static_cast<size_t>(size_bytes(dtype)));
@@ -158,10 +140,7 @@ Status TextParser::parse_nan(std::string_view payload, bool negative, Dtype dtyp
     pattern = (pattern >> bits << bits) | value;
   }
   const uint64_t sign = uint64_t{1} << (width - 1);
-  // Formats with one NaN have no sign to set.
-  const bool signed_nan = bits > 0 || dtype == Dtype::F8E5M2 || dtype == Dtype::F8E4M3 ||
-                          dtype == Dtype::F8E3M4 || dtype == Dtype::F8E4M3FN;
-  if (signed_nan) pattern = negative ? pattern | sign : pattern & ~sign;
+  if (has_signed_nan(dtype)) pattern = negative ? pattern | sign : pattern & ~sign;
   std::memcpy(to, &pattern, static_cast<size_t>(size_bytes(dtype)));
   return Status::ok();
 }

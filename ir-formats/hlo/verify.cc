@@ -8,18 +8,23 @@
 namespace ncc::hlo {
 namespace {
 
-// Shapes that the rules cannot follow exactly: dynamic sizes, and quantized element types, whose scales an op
-// may change.
-bool is_loose(const Shape& shape) {
-  if (shape.is_tuple()) return std::any_of(shape.elements.begin(), shape.elements.end(), is_loose);
-  return shape.dynamic_mask != 0 || shape.quantization != nullptr;
+// Any leaf of the result or of an operand for which `test` holds.
+template <class Test>
+bool any_leaf(const Shape& shape, const Test& test) {
+  if (!shape.is_tuple()) return test(shape);
+  return std::any_of(shape.elements.begin(), shape.elements.end(),
+                     [&](const Shape& s) { return any_leaf(s, test); });
+}
+template <class Test>
+bool any_leaf(const Instruction& inst, const Test& test) {
+  return any_leaf(inst.shape, test) ||
+         std::any_of(inst.operands.begin(), inst.operands.end(),
+                     [&](const Instruction* operand) { return any_leaf(operand->shape, test); });
 }
 
-bool is_loose(const Instruction& inst) {
-  return is_loose(inst.shape) ||
-         std::any_of(inst.operands.begin(), inst.operands.end(),
-                     [](const Instruction* operand) { return is_loose(operand->shape); });
-}
+bool is_dynamic(const Shape& shape) { return shape.dynamic_mask != 0; }
+// Scales and storage types are the op's to choose; only dimensions are compared.
+bool is_quantized(const Shape& shape) { return shape.quantization != nullptr; }
 
 // Data ops work on arrays; tuples and tokens pass through calls, control flow and copies alone.
 Status check_arrays(const Instruction& inst) {
@@ -34,10 +39,13 @@ Status check_arrays(const Instruction& inst) {
 
 Status verify_instruction(const Instruction& inst) {
   NCC_TRY(check_shape(inst.shape, describe(inst)).with_loc(inst.loc));
-  if (is_loose(inst)) return Status::ok();
+  // The rules do not follow sizes that are known only at run time.
+  if (any_leaf(inst, is_dynamic) && inst.info().kind != OpKind::Dynamic) return Status::ok();
   const Result<Shape> derived = infer_shape(inst);
   if (!derived.is_ok()) return derived.status();
-  if (!compatible(derived.value(), inst.shape))
+  const bool agrees = any_leaf(inst, is_quantized) ? same_dims(derived.value(), inst.shape)
+                                                   : compatible(derived.value(), inst.shape);
+  if (!agrees)
     return error(Code::EVRF004, inst.loc, fmt::format("{}: shape of the result", describe(inst)),
                  to_string(inst.shape), to_string(derived.value()));
   return Status::ok();
@@ -65,17 +73,22 @@ Result<Shape> infer_shape(const Instruction& inst) {
       return infer_reduction(inst);
     case OpKind::Contract:
     case OpKind::Linalg:
-    case OpKind::Rng:
       NCC_TRY(check_arrays(inst));
       return infer_contraction(inst);
+    case OpKind::Rng:
+      NCC_TRY(check_arrays(inst));
+      return infer_random(inst);
     case OpKind::Control:
     case OpKind::Tuple:
-    case OpKind::Token:
-    case OpKind::Collective:
-    case OpKind::Async:
       return infer_control(inst);
+    case OpKind::Token:
+    case OpKind::Async:
+      return infer_effect(inst);
+    case OpKind::Collective:
+      return infer_collective(inst);
     case OpKind::Dynamic:
-      return inst.shape;
+      NCC_TRY(check_arrays(inst));
+      return infer_dynamic(inst);
   }
   return inst.shape;
 }

@@ -24,6 +24,7 @@ inline constexpr std::array<std::string_view, 14> kAlgorithmNames = {"unset",
                                                                      "dot_bf16_bf16_f32_x9"};
 inline constexpr std::array<std::string_view, 3> kPaddingTypeNames = {"PADDING_INVALID", "PADDING_VALID",
                                                                       "PADDING_SAME"};
+inline constexpr std::array<std::string_view, 4> kConvKindNames = {"unset", "fprop", "dgrad", "wgrad"};
 inline constexpr std::array<std::string_view, 3> kScheduleNames = {"SCHEDULE_NONE", "SCHEDULE_LATEST",
                                                                    "SCHEDULE_EARLIEST"};
 inline constexpr std::array<std::string_view, 5> kApiVersionNames = {

@@ -16,22 +16,34 @@ namespace {
 
 using Ids = std::unordered_map<const Instruction*, int64_t>;
 
-void write_location(const SourceLoc& loc, wire::HloInstructionProto* proto) {
-  if (loc.empty()) return;
+void write_location(const Instruction& inst, const WriteOptions& options, wire::HloInstructionProto* proto) {
+  const SourceLoc loc = stated_location(inst, options.text_lines);
+  if (loc.empty() && !inst.loc_details) return;
   wire::OpMetadata* metadata = proto->mutable_metadata();
   metadata->set_op_name(loc.op_name);
   metadata->set_source_file(loc.file);
   metadata->set_source_line(loc.line);
+  if (!inst.loc_details) return;
+  const LocationDetails& details = *inst.loc_details;
+  metadata->set_op_type(details.op_type);
+  metadata->set_deduplicated_name(details.deduplicated_name);
+  metadata->set_scheduling_name(details.scheduling_name);
+  metadata->set_source_end_line(details.end_line);
+  metadata->set_source_column(details.column);
+  metadata->set_source_end_column(details.end_column);
+  metadata->set_stack_frame_id(details.stack_frame);
+  if (!details.unknown_fields.empty())
+    metadata->GetReflection()->MutableUnknownFields(metadata)->ParseFromString(details.unknown_fields);
 }
 
 void write_instruction(const Instruction& inst, const Ids& ids,
                        const std::unordered_map<const Computation*, int64_t>& computations,
-                       wire::HloInstructionProto* proto) {
+                       const WriteOptions& options, wire::HloInstructionProto* proto) {
   proto->set_name(inst.name);
   const bool carried = inst.info().origin != OpOrigin::Hlo;
   proto->set_opcode(std::string(carried ? "custom-call" : inst.info().hlo));
   shape_to_wire(inst.shape, proto->mutable_shape());
-  write_location(inst.loc, proto);
+  write_location(inst, options, proto);
   attributes_to_wire(inst, proto);
   if (carried) proto->set_custom_call_target(std::string(inst.info().mlir));
   if (inst.literal.is_valid())
@@ -51,16 +63,29 @@ void write_program_shape(const std::vector<Shape>& parameters, const Shape& resu
 }
 
 void write_entry(const Module& module, wire::HloModuleProto* proto) {
-  std::vector<Shape> parameters;
-  for (const Instruction* parameter : module.entry()->parameters()) parameters.push_back(parameter->shape);
-  const Shape& result = module.entry()->root()->shape;
-  // Passes may have changed the entry since the caller's layouts were read; they count while they fit.
-  bool fits = module.entry_parameter_shapes.size() == parameters.size() &&
-              compatible(module.entry_result_shape, result);
-  for (size_t i = 0; fits && i < parameters.size(); ++i)
-    fits = compatible(module.entry_parameter_shapes[i], parameters[i]);
-  write_program_shape(fits ? module.entry_parameter_shapes : parameters,
-                      fits ? module.entry_result_shape : result, proto->mutable_host_program_shape());
+  const auto [parameters, result] = module.program_shape();
+  write_program_shape(parameters, result, proto->mutable_host_program_shape());
+}
+
+void write_stack_frames(const StackFrames& frames, wire::HloModuleProto* proto) {
+  if (frames == StackFrames{}) return;
+  wire::StackFrameIndexProto* index = proto->mutable_stack_frame_index();
+  for (const std::string& file : frames.files) index->add_file_names(file);
+  for (const std::string& function : frames.functions) index->add_function_names(function);
+  for (const StackFrames::Place& place : frames.places) {
+    auto* out = index->add_file_locations();
+    out->set_file_name_id(place.file);
+    out->set_function_name_id(place.function);
+    out->set_line(place.line);
+    out->set_column(place.column);
+    out->set_end_line(place.end_line);
+    out->set_end_column(place.end_column);
+  }
+  for (const StackFrames::Frame& frame : frames.frames) {
+    auto* out = index->add_stack_frames();
+    out->set_file_location_id(frame.place);
+    out->set_parent_frame_id(frame.parent);
+  }
 }
 
 void write_module_facts(const Module& module, wire::HloModuleProto* proto) {
@@ -105,9 +130,6 @@ int64_t constant_bytes(const Module& module) {
 Status check_writable(const Module& module) {
   for (const auto& computation : module.computations()) {
     for (const auto& inst : computation->instructions()) {
-      if (inst->shape.quantization)
-        return error(Code::EVRF002, inst->loc, to_string(inst->shape),
-                     fmt::format("{} in an HLO file", describe(*inst)));
       if (inst->shape.is_array() && inst->shape.dtype == Dtype::F32R)
         return error(Code::EVRF002, inst->loc, "f32r", fmt::format("{} in an HLO file", describe(*inst)));
     }
@@ -117,7 +139,7 @@ Status check_writable(const Module& module) {
 
 }  // namespace
 
-Result<std::string> write_hlo_proto(const Module& module) {
+Result<std::string> write_hlo_proto(const Module& module, const WriteOptions& options) {
   NCC_TRY(check_writable(module));
   if (constant_bytes(module) > INT_MAX)
     return error(Code::EVRF003, "constants of more than 2 GiB do not fit an HLO file");
@@ -143,7 +165,7 @@ Result<std::string> write_hlo_proto(const Module& module) {
     for (const Instruction* parameter : computation->parameters()) parameters.push_back(parameter->shape);
     write_program_shape(parameters, computation->root()->shape, out->mutable_program_shape());
     for (const Instruction* inst : computation->post_order()) {
-      write_instruction(*inst, ids, computations, out->add_instructions());
+      write_instruction(*inst, ids, computations, options, out->add_instructions());
       if (module.is_scheduled)
         (*proto.mutable_schedule()->mutable_sequences())[out->id()].add_instruction_ids(ids.at(inst));
     }
@@ -151,6 +173,7 @@ Result<std::string> write_hlo_proto(const Module& module) {
   proto.set_entry_computation_name(module.entry()->name());
   proto.set_entry_computation_id(computations.at(module.entry()));
   write_entry(module, &proto);
+  write_stack_frames(module.stack_frames, &proto);
   write_module_facts(module, &proto);
   if (!module.unknown_fields.empty())
     proto.GetReflection()->MutableUnknownFields(&proto)->ParseFromString(module.unknown_fields);

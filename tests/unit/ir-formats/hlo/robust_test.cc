@@ -1,8 +1,10 @@
 // Wrong input: one diagnostic with a position, never a crash, never memory in proportion to what the input
 // only claims.
 #include <google/protobuf/text_format.h>
+#include <sys/resource.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 
 #include "ir-formats/hlo/hlo.pb.h"
 #include "ir-formats/hlo/read.h"
@@ -106,6 +108,122 @@ TEST_CASE("cycles of operands and of calls are refused", "[hlo][proto]") {
   CHECK_THAT(read(R"(name: "m" entry_computation_id: 1 computations { name: "e" id: 1 root_id: 1
       instructions { name: "a" opcode: "constant" id: 1 shape { element_type: 11 } } })"),
              Catch::Contains("left out of the file"));
+}
+
+int64_t peak_kib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+// Reads within a second and without memory in proportion to the claim.
+template <class Read>
+std::string quick_refusal(const Read& read) {
+  const int64_t before = peak_kib();
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string found = cause(read());
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+  CHECK(peak_kib() - before < 128 * 1024);
+  CHECK(found != "ok");
+  return found;
+}
+
+std::string proto_from(const std::string& instruction) {
+  wire::HloModuleProto proto;
+  REQUIRE(google::protobuf::TextFormat::ParseFromString(
+      "name: \"m\" id: 1 entry_computation_id: 1 computations { name: \"e\" id: 1 root_id: 1 instructions { "
+      "name: \"a\" "
+      "id: 1 " +
+          instruction + " } }",
+      &proto));
+  return proto.SerializeAsString();
+}
+
+TEST_CASE("claims of gigabytes in a small file are refused at once", "[hlo]") {
+  for (const char* instruction :
+       {"opcode: \"constant\" shape { element_type: 11 dimensions: 1073741824 } literal { shape { "
+        "element_type: 11 "
+        "dimensions: 1073741824 } f32s: 1 }",
+        "opcode: \"constant\" shape { element_type: 11 dimensions: 9223372036854775807 } literal { shape { "
+        "element_type: "
+        "11 dimensions: 9223372036854775807 } }",
+        "opcode: \"parameter\" shape { element_type: 11 dimensions: [2147483648, 2147483648, 2147483648] }",
+        "opcode: \"all-gather\" shape { element_type: 11 } collective_device_list { iota_replica_group_list "
+        "{ "
+        "num_replica_groups: 1000000000 num_devices_per_group: 1000000000 iota_reshape_dims: 1000000000 } }",
+        "opcode: \"parameter\" parameter_number: 9223372036854775807 shape { element_type: 11 }",
+        "opcode: \"negate\" operand_ids: 9223372036854775807 shape { element_type: 11 }"}) {
+    INFO(instruction);
+    quick_refusal([&] { return read_hlo_proto(proto_from(instruction), "claim"); });
+  }
+  // A length that reaches behind the end of the file.
+  CHECK_THAT(quick_refusal([] { return read_hlo_proto("\x0a\x01m\x28\x01\x1a\xff\xff\xff\xff\x07", "cut"); }),
+             Catch::Contains("malformed at byte 5"));
+  for (const char* text : {"ENTRY e { ROOT x = f32[2] parameter(9223372036854775807) }",
+                           "ENTRY e { ROOT c = s8[4294967296] constant({1, 2}) }",
+                           "ENTRY e { ROOT c = s8[4294967296] constant({1 2 3 4 5 6 7}) }",
+                           "ENTRY e { x = f32[1] parameter(0) ROOT y = f32[1] all-gather(x), "
+                           "replica_groups=[99999999,9999]<=[99999999,9999], "
+                           "dimensions={0} }"}) {
+    INFO(text);
+    quick_refusal([&] { return read_hlo_text(text, "claim.hlo"); });
+  }
+  for (const char* text :
+       {"func.func @f() { %c = stablehlo.constant dense<\"0x0001\"> : tensor<4294967296xi8>\n return }",
+        "func.func @f() { %c = stablehlo.constant dense<[1, 2]> : tensor<4294967296xi8>\n return }",
+        "func.func @f() { %c = stablehlo.constant dense_resource<b> : tensor<4294967296xi8>\n return }\n{-# "
+        "dialect_resources: { builtin: { b: \"0x0400000001\" } } #-}",
+        "func.func @f(%x: tensor<f32>) { %r:9223372036854775807 = stablehlo.abs %x : tensor<f32>\n return "
+        "}"}) {
+    INFO(text);
+    quick_refusal([&] { return read_stablehlo(text, "claim.mlir"); });
+  }
+}
+
+TEST_CASE("locations that multiply without end are cut", "[hlo][mlir]") {
+  std::string text = "#l0 = loc(\"f\":1:1)\n";
+  for (int i = 0; i < 64; ++i) text += fmt::format("#l{} = loc(callsite(#l{} at #l{}))\n", i + 1, i, i);
+  text +=
+      "func.func @main(%x: tensor<f32>) -> tensor<f32> { %y = stablehlo.abs %x : tensor<f32> "
+      "loc(\"n\"(#l64))\n return "
+      "%y : tensor<f32> }";
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK(read_stablehlo(text, "l.mlir").is_ok());
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+}
+
+TEST_CASE("an error in a proto names the byte of its instruction", "[hlo][proto]") {
+  const std::string bytes = proto_from("opcode: \"frobnicate\" shape { element_type: 11 }");
+  const size_t offset = bytes.find(
+                            "\x0a\x01"
+                            "a") -
+                        2;  // behind the tag and the length
+  CHECK_THAT(cause(read_hlo_proto(bytes, "bad")),
+             Catch::Contains("unsupported op 'frobnicate'") &&
+                 Catch::Contains(fmt::format("(instruction at byte {})", offset)));
+}
+
+TEST_CASE("large values of a proto stay where they are when somebody keeps them", "[hlo][proto]") {
+  wire::HloModuleProto proto;
+  REQUIRE(proto.ParseFromString(
+      proto_from("opcode: \"constant\" shape { element_type: 11 dimensions: 5000 } literal { "
+                 "shape { element_type: 11 dimensions: 5000 } }")));
+  auto* values = proto.mutable_computations(0)->mutable_instructions(0)->mutable_literal()->mutable_f32s();
+  for (int i = 0; i < 5000; ++i) values->Add(static_cast<float>(i));
+  const auto file = std::make_shared<std::string>(proto.SerializeAsString());
+  const auto inside = [&](const Module& module) {
+    const auto* at = reinterpret_cast<const char*>(module.entry()->root()->literal.bytes().data());
+    return at >= file->data() && at < file->data() + file->size();
+  };
+  const auto kept = read_hlo_proto(*file, "kept", file);
+  const auto copied = read_hlo_proto(*file, "copied");
+  REQUIRE(kept.is_ok());
+  REQUIRE(copied.is_ok());
+  CHECK(inside(*kept.value()));
+  CHECK_FALSE(inside(*copied.value()));
+  for (const auto* module : {&kept.value(), &copied.value()}) {
+    CHECK((*module)->entry()->root()->literal.at<float>(4999) == 4999);
+  }
 }
 
 TEST_CASE("a conditional without branch operands and huge windows are refused while shapes are derived",
