@@ -1,0 +1,41 @@
+// Structural comparison of one program in two forms whose producers spelled it differently: the HLO that XLA
+// makes of a StableHLO module, and what our reader makes of the same module.
+//
+// Both are walked from the results backwards in parallel; a pair of values is equal when their ops,
+// attributes and operands are (loops: coinductively, so any cycle of equal pairs is equal). What the two
+// producers may do differently, and nothing else, is looked through:
+//   calls are inlined; a value that two ops share may be two equal values; dead code is not seen
+//   a region's captured value is the value itself, whether it was handed in, carried through a loop
+//   unchanged,
+//     or repeated inside; loop states may have another order
+//   tuples are looked through; reshape, convert, transpose, broadcast, slice, copy to the same shape are
+//   nothing chains of reshapes, transposes and broadcasts count as one; a splat constant of any spelling is
+//   its scalar;
+//     an iota of higher rank is a broadcast iota
+//   constant graphs are their values; x + 0, x - 0, x * 1, x / 1, x | 0, x & all ones are x; a select by a
+//   constant
+//     is its side; concatenations of concatenations are one
+//   constants stand on either side of commutative ops; a scalar predicate or bound may be a repeated one
+//   a CHLO op or a complex function may be an expansion: a graph over the same operands and constants
+//   (counted in
+//     `expanded`)
+// Names, locations, shardings and frontend attributes are not compared.
+#pragma once
+#include <map>
+#include <string>
+
+#include "ir-formats/hlo/module.h"
+
+namespace ncc::hlo {
+
+struct Equivalence {
+  bool equal = false;
+  std::string difference;                   // one line
+  int64_t pairs = 0;                        // values compared
+  std::map<std::string, int64_t> expanded;  // CHLO op -> how many were expansions in the other form
+};
+
+/// `b` may hold CHLO ops. Both modules are cloned.
+Equivalence equivalent(const Module& a, const Module& b);
+
+}  // namespace ncc::hlo
