@@ -14,6 +14,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Dev)
 endif()
 set(NCC_SANITIZE "" CACHE STRING "sanitizers, e.g. address;undefined")
+option(NCC_FUZZ "libFuzzer targets (clang) instead of tests that replay kept inputs" OFF)
 
 find_program(NCC_CCACHE ccache)
 if(NCC_CCACHE)
@@ -40,7 +41,11 @@ foreach(sanitizer ${NCC_SANITIZE})
 endforeach()
 if(NCC_SANITIZE)
   # GCC 12 sees uninitialised uses in instrumented library code that are not there.
-  target_compile_options(ncc_flags INTERFACE -fno-sanitize-recover=all -Wno-maybe-uninitialized)
+  target_compile_options(ncc_flags INTERFACE -fno-sanitize-recover=all $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()
+if(NCC_FUZZ)
+  # Coverage for libFuzzer in every object; clang warns about other things than the compiler the project is kept clean for.
+  target_compile_options(ncc_flags INTERFACE -fsanitize=fuzzer-no-link -Wno-error)
 endif()
 
 find_package(Threads REQUIRED)
