@@ -1,6 +1,7 @@
 #include "tools/hlo2penguin/lower.h"
 
 #include "ir-formats/penguin/edit.h"
+#include "tools/hlo2penguin/device_types.h"
 
 namespace ncc::hlo2penguin {
 
@@ -11,17 +12,16 @@ namespace {
 
 constexpr int kMaxCallDepth = 200;
 
-/// Element types that have a form on the device.
-bool has_machine_form(Dtype dtype) {
-  return !info(dtype).machine.empty() && dtype != Dtype::S64 && dtype != Dtype::U64;
-}
-
 void flatten(const Value& value, std::vector<const View*>& leaves) {
   if (value.view) leaves.push_back(&*value.view);
   for (const Value& element : value.elements) flatten(element, leaves);
 }
 
 }  // namespace
+
+bool has_machine_form(Dtype dtype) {
+  return !info(dtype).machine.empty() && dtype != Dtype::S64 && dtype != Dtype::U64;
+}
 
 bool has_lowering(hlo::Opcode opcode) {
   switch (opcode) {

@@ -12,6 +12,7 @@
 #include "ir-formats/penguin/io.h"
 #include "ir-formats/penguin/verify.h"
 #include "tools/hlo2penguin/lower.h"
+#include "tools/hlo2penguin/operators.h"
 
 namespace ncc::hlo2penguin {
 namespace {
@@ -19,29 +20,23 @@ namespace {
 struct Options {
   std::string input, output_dir = ".", target = "trn2";
   int opt_level = 2;
-  bool list_operators = false, text = false;
+  bool list_operators = false, markdown = false, text = false;
 };
-
-Status list_operators() {
-  for (const hlo::OpInfo& row : hlo::all_opcodes()) {
-    const std::string_view shown = row.mlir.empty() ? row.hlo : row.mlir;
-    fmt::print("{:<34} {:<12} {}\n", shown, hlo::name(row.kind),
-               has_lowering(row.opcode) ? "supported" : "not supported");
-  }
-  return Status::ok();
-}
 
 /// hlo_module.pb: the model as it was read, without what nothing uses, with dense ids.
 Status write_hlo(hlo::Module& model, const std::string& path) {
   model.remove_unreachable();
   for (const auto& computation : model.computations()) computation->remove_dead();
   model.renumber();
-  NCC_ASSIGN(const std::string bytes, hlo::write_hlo_proto(model));
+  NCC_ASSIGN(const std::string bytes, hlo::write_hlo_proto(model, {.text_lines = true}));
   return write_file(path, bytes);
 }
 
 Status run(const Options& options) {
-  if (options.list_operators) return list_operators();
+  if (options.list_operators) {
+    fmt::print("{}", options.markdown ? operators_markdown() : operators_text());
+    return Status::ok();
+  }
   if (options.input.empty()) return error(Code::EARG001, "--input is required");
   const ArchModel* arch = find_arch(options.target);
   if (arch == nullptr) return error(Code::EARG001, fmt::format("unknown target '{}'", options.target));
@@ -90,6 +85,7 @@ int main(int argc, char** argv) {
         app.add_flag("--text", options.text, "also write penguin.txt");
         app.add_flag("--list-operators", options.list_operators,
                      "print the operators and whether they are supported, and stop");
+        app.add_flag("--markdown", options.markdown, "with --list-operators: print docs/operators.md");
       },
       [&] { return hlo2penguin::run(options); });
 }
