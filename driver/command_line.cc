@@ -10,13 +10,13 @@
 #include "common/diag/suggest.h"
 #include "common/tool/report.h"
 #include "driver/compile.h"
+#include "driver/documents.h"
 #include "driver/options.h"
 #include "driver/tool_path.h"
+#include "driver/version.h"
 
 namespace ncc::driver {
 namespace {
-
-constexpr const char* kVersion = "2.24.0";
 
 struct Subcommand {
   std::string name;
@@ -98,6 +98,30 @@ int become_tool(const Subcommand& subcommand, const std::vector<std::string>& ar
   return report_failure(error(Code::EDRV002, path, subcommand.name, std::string(std::strerror(errno))));
 }
 
+std::vector<std::string> shown_subcommands() {
+  std::vector<std::string> names;
+  for (const Subcommand& row : all_subcommands())
+    if (row.shown) names.push_back(row.name);
+  return names;
+}
+
+/// The subcommands that are the driver's own.
+int run_own(const std::string& name, std::vector<std::string> args, const std::string& launch_dir) {
+  if (name == "compile") return run_compile(args, launch_dir);
+  if (name == "completion") return fmt::print("{}", bash_completion(shown_subcommands())), 0;
+  const std::string topic = args.empty() ? "" : args.front();
+  if (name == "docs") {
+    const std::string text = document(topic);
+    if (!text.empty()) return std::fputs(text.c_str(), stdout), 0;
+    return report_failure(
+        error(Code::EDRV010, std::string("document"), topic, closest_name(topic, document_topics())));
+  }
+  if (topic != "explain")
+    return report_failure(error(Code::EDRV010, std::string("cache command"), topic, std::string("explain")));
+  args.erase(args.begin());
+  return run_cache_explain(args, launch_dir);
+}
+
 }  // namespace
 
 int run_command_line(const std::vector<std::string>& args) {
@@ -107,7 +131,7 @@ int run_command_line(const std::vector<std::string>& args) {
            args.begin() + static_cast<std::ptrdiff_t>(position);
   };
   if (given("--version") || given("-V")) {
-    fmt::print("neuron-driver {}\nbuilt with {}\n", kVersion, __VERSION__);
+    fmt::print("{}", version_text());
     return 0;
   }
   const bool is_compile = position < args.size() && args[position] == "compile";
@@ -132,7 +156,7 @@ int run_command_line(const std::vector<std::string>& args) {
     std::error_code failure;
     const std::string launch_dir = std::filesystem::current_path(failure).string();
     if (failure) return report_failure(error(Code::EFIL001, std::string("."), failure.message()));
-    return run_compile(rest, launch_dir);
+    return run_own(row.name, rest, launch_dir);
   }
   return report_failure(
       error(Code::EDRV010, std::string("subcommand"), args[position], closest_name(args[position], names)));

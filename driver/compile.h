@@ -9,4 +9,7 @@ namespace ncc::driver {
 /// exit status.
 int run_compile(const std::vector<std::string>& args, const std::string& launch_dir);
 
+/// `neuron-driver cache explain`: says whether this compile would be answered by the cache, and why not.
+int run_cache_explain(const std::vector<std::string>& args, const std::string& launch_dir);
+
 }  // namespace ncc::driver

@@ -19,19 +19,26 @@ struct DeathCode {
 constexpr std::array<DeathCode, 3> kDeathCodes = {
     {{SIGABRT, Code::F134}, {SIGKILL, Code::F137}, {SIGSEGV, Code::F139}}};
 
-Failure died_of(const Job& job, int signal, int64_t peak_rss_bytes) {
+std::string memory_of(const process::Exit& exit) {
+  if (exit.machine_peak_bytes == 0) return format_bytes(exit.peak_rss_bytes);
+  return fmt::format("{} of the job, {} in use on the machine", format_bytes(exit.peak_rss_bytes),
+                     format_bytes(exit.machine_peak_bytes));
+}
+
+Failure died_of(const Job& job, int signal, const process::Exit& exit) {
   for (const DeathCode& row : kDeathCodes) {
     if (row.signal != signal) continue;
-    const Diagnostic what = error(row.code, job.name, format_bytes(peak_rss_bytes)).diagnostic();
+    const Diagnostic what = error(row.code, job.name, memory_of(exit)).diagnostic();
     const std::string code(info(row.code).name);
     return {kInternal, code, fmt::format("[{}] {} - {}", code, what.cause, what.advice)};
   }
   return explain_status(error(Code::EDRV007, job.name, process::signal_name(signal)));
 }
 
-Failure exited_with(const Job& job, int status, int64_t peak_rss_bytes, bool spoke) {
+Failure exited_with(const Job& job, const process::Exit& exit, bool spoke) {
+  const int status = exit.value;
   if (status == kSignalBase + SIGABRT || status == kSignalBase + SIGKILL || status == kSignalBase + SIGSEGV)
-    return died_of(job, status - kSignalBase, peak_rss_bytes);
+    return died_of(job, status - kSignalBase, exit);
   switch (status) {
     case 0:
       return {};
@@ -60,9 +67,9 @@ Failure explain_status(const Status& status) {
 Failure explain_exit(const Job& job, const process::Exit& exit, bool spoke) {
   switch (exit.kind) {
     case process::ExitKind::Exited:
-      return exited_with(job, exit.value, exit.peak_rss_bytes, spoke);
+      return exited_with(job, exit, spoke);
     case process::ExitKind::Signaled:
-      return died_of(job, exit.value, exit.peak_rss_bytes);
+      return died_of(job, exit.value, exit);
     case process::ExitKind::TimedOut:
       return explain_status(error(Code::EDRV008, job.name, fmt::format("{:.3g}", exit.wall_s)));
     case process::ExitKind::Interrupted: {

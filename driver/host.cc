@@ -1,9 +1,13 @@
 #include "driver/host.h"
 
+#include <fnmatch.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 
 #include "common/files/files.h"
 #include "driver/work_dir.h"
@@ -36,6 +40,26 @@ Status PosixHost::write_file(const std::string& path, std::string_view text, boo
   NCC_TRY(ncc::write_file(path, text));
   if (executable) ::chmod(path.c_str(), 0755);
   return Status::ok();
+}
+
+std::vector<std::string> PosixHost::matching(const std::string& pattern) { return files_matching(pattern); }
+
+std::vector<std::string> files_matching(const std::string& pattern) {
+  const fs::path path(pattern);
+  std::vector<std::string> found;
+  std::error_code failure;
+  for (fs::directory_iterator entry(path.parent_path(), failure), end; !failure && entry != end;
+       entry.increment(failure))
+    if (::fnmatch(path.filename().c_str(), entry->path().filename().c_str(), FNM_PERIOD) == 0)
+      found.push_back(entry->path().string());
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+int64_t PosixHost::free_bytes(const std::string& folder) {
+  struct statvfs facts {};
+  if (::statvfs(folder.c_str(), &facts) != 0) return std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(facts.f_bavail) * static_cast<int64_t>(facts.f_frsize);
 }
 
 Status PosixHost::copy_file(const std::string& from, const std::string& to) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/diag/status.h"
 #include "common/process/process.h"
@@ -25,6 +26,10 @@ class Host {
   virtual std::optional<std::string> read_file(const std::string& path) = 0;
   /// Atomic; parent folders are made. EFIL002.
   virtual Status write_file(const std::string& path, std::string_view text, bool executable) = 0;
+  /// The files and folders whose last path component matches a pattern with *; sorted.
+  virtual std::vector<std::string> matching(const std::string& pattern) = 0;
+  /// What a folder's file system has left for us; a large number when it does not say.
+  virtual int64_t free_bytes(const std::string& folder) = 0;
   /// EFIL001, EFIL002. Nothing half-written is seen under `to`.
   virtual Status copy_file(const std::string& from, const std::string& to) = 0;
   virtual void remove_file(const std::string& path) = 0;
@@ -34,6 +39,9 @@ class Host {
   virtual LineWriter open_log(const std::string& path) = 0;
 };
 
+/// What Host::matching answers for the real file system.
+std::vector<std::string> files_matching(const std::string& pattern);
+
 class PosixHost final : public Host {
  public:
   explicit PosixHost(process::SignalGate& gate) : gate_(gate) {}
@@ -42,6 +50,8 @@ class PosixHost final : public Host {
   int64_t file_size(const std::string& path) override;
   std::optional<std::string> read_file(const std::string& path) override;
   Status write_file(const std::string& path, std::string_view text, bool executable) override;
+  std::vector<std::string> matching(const std::string& pattern) override;
+  int64_t free_bytes(const std::string& folder) override;
   Status copy_file(const std::string& from, const std::string& to) override;
   void remove_file(const std::string& path) override;
   Status make_parent_folder(const std::string& path) override;

@@ -10,11 +10,6 @@
 namespace ncc::driver {
 namespace {
 
-template <class... Names>
-OptionEffect Forward(Names... jobs) {
-  return {EffectKind::Forward, {jobs...}};
-}
-
 std::vector<std::string> split_words(std::string_view text) {
   std::vector<std::string> words;
   size_t at = 0;
@@ -24,6 +19,26 @@ std::vector<std::string> split_words(std::string_view text) {
     at = end;
   }
   return words;
+}
+
+template <class... Targets>
+OptionEffect Forward(Targets... targets) {
+  return {EffectKind::Forward, {targets...}, {}};
+}
+OptionEffect Alias(const char* option) { return {EffectKind::Alias, {}, {option}}; }
+OptionEffect Sets(const char* words) { return {EffectKind::Sets, {}, split_words(words)}; }
+
+/// Bytes of "1536", "512M", "8G"; nullopt when it is no size or too large.
+std::optional<int64_t> parse_size(std::string_view text) {
+  int64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
+  if (parsed.ec != std::errc{} || number < 0 || unit.size() > 1) return std::nullopt;
+  const size_t power = unit.empty() ? 0 : std::string_view("KMGT").find(unit) + 1;
+  if (!unit.empty() && power == 0) return std::nullopt;
+  for (size_t i = 0; i < power; ++i)
+    if (__builtin_mul_overflow(number, int64_t{1024}, &number)) return std::nullopt;
+  return number;
 }
 
 std::optional<bool> parse_bool(std::string_view text) {
@@ -74,19 +89,21 @@ std::string joined(const std::vector<std::string>& words) {
 }  // namespace
 
 const std::vector<OptionRow>& all_options() {
-  const OptionEffect Driver{EffectKind::Driver, {}};
-  const OptionEffect Accepted{EffectKind::Accepted, {}};
-  const OptionEffect Refused{EffectKind::Refused, {}};
+  const OptionEffect Driver{EffectKind::Driver};
+  const OptionEffect Accepted{EffectKind::Accepted};
+  const OptionEffect Refused{EffectKind::Refused};
   static const std::vector<OptionRow> rows = {
-#define OPTION(id, spelling, short_spelling, kind, action, default_value, choices, effect, help) \
-  {Opt::id,                                                                                      \
-   spelling,                                                                                     \
-   short_spelling,                                                                               \
-   OptionKind::kind,                                                                             \
-   OptionAction::action,                                                                         \
-   default_value,                                                                                \
-   split_words(choices),                                                                         \
-   effect,                                                                                       \
+#define OPTION(id, spelling, alias, kind, action, default_value, choices, owner, effect, help) \
+  {Opt::id,                                                                                    \
+   #id,                                                                                        \
+   spelling,                                                                                   \
+   alias,                                                                                      \
+   OptionKind::kind,                                                                           \
+   OptionAction::action,                                                                       \
+   default_value,                                                                              \
+   split_words(choices),                                                                       \
+   owner,                                                                                      \
+   effect,                                                                                     \
    help},
 #include "driver/options.def"
   };
@@ -114,7 +131,7 @@ std::vector<std::string> OptionRow::spellings() const {
     names = {spelling, "--no-" + spelling.substr(2)};
   else
     names = {spelling};
-  if (!short_spelling.empty()) names.push_back(short_spelling);
+  if (!alias.empty()) names.push_back(alias);
   return names;
 }
 
@@ -140,6 +157,8 @@ double Options::real(Opt id) const {
   return value.empty() ? 0.0 : std::strtod(value.c_str(), nullptr);
 }
 
+int64_t Options::bytes(Opt id) const { return parse_size(text(id)).value_or(0); }
+
 std::vector<std::string> Options::list(Opt id) const {
   const auto found = values_.find(id);
   if (found != values_.end()) return found->second;
@@ -155,6 +174,7 @@ std::vector<std::string> Options::to_argv() const {
         id == Opt::pipeline)
       continue;
     const OptionRow& option = row(id);
+    if (option.effect.kind == EffectKind::Sets) continue;  // what it stands for is stored by itself
     const std::vector<std::string> names = option.spellings();
     if (option.is_boolean()) {
       if (option.action == OptionAction::EnableDisable)
@@ -194,6 +214,7 @@ class Parser {
       else
         NCC_TRY(parse_option(word));
     }
+    if (!unknown_.empty()) return error(Code::EARG002, joined(unknown_), joined(suggestions_));
     return std::move(options_);
   }
 
@@ -213,14 +234,16 @@ class Parser {
     if (found == spellings.end()) {
       std::vector<std::string> known;
       for (const auto& [spelling, _] : spellings) known.push_back(spelling);
-      const std::string shown = word.substr(0, equals);
-      return error(Code::EARG002, shown, closest_name(shown, known));
+      unknown_.push_back(word.substr(0, equals));
+      suggestions_.push_back(closest_name(unknown_.back(), known));
+      return Status::ok();
     }
     return take(*found->second.row, found->second.value, name, value);
   }
 
   Status take(const OptionRow& option, bool positive, const std::string& name,
               std::optional<std::string> value) {
+    if (option.effect.kind == EffectKind::Alias) return take_alias(option, name, value);
     if (option.is_boolean()) {
       bool on = true;
       if (value) {
@@ -237,6 +260,13 @@ class Parser {
       value = args_[at_++];
     }
     return store(option, name, *value);
+  }
+
+  Status take_alias(const OptionRow& option, const std::string& name,
+                    const std::optional<std::string>& value) {
+    const std::string& meant = option.effect.stands_for.front();
+    options_.warnings_.push_back(fmt::format("{} is deprecated, use {}", name, meant));
+    return take(*spelling_map().find(meant)->second.row, true, name, value);
   }
 
   Status take_words(const OptionRow& option, const std::string& name,
@@ -266,6 +296,8 @@ class Parser {
     std::vector<std::string>& values = options_.values_[option.id];
     if (!option.is_list()) values.clear();
     values.push_back(std::move(value));
+    if (option.effect.kind == EffectKind::Sets && values.back() == "true")
+      for (const std::string& word : option.effect.stands_for) NCC_TRY(parse_option(word));
     return Status::ok();
   }
 
@@ -285,6 +317,8 @@ class Parser {
       if (parsed.ec != std::errc{} || parsed.ptr != end || number < 0)
         return bad_value(name, value, "a whole number of at least 0");
     }
+    if (option.action == OptionAction::Size && !parse_size(value))
+      return bad_value(name, value, "a number of bytes, as 512M");
     if (option.action == OptionAction::Real) {
       double number = 0;
       const auto parsed = std::from_chars(value.data(), end, number);
@@ -299,6 +333,7 @@ class Parser {
   const std::vector<std::string>& args_;
   size_t at_ = 0;
   Options options_;
+  std::vector<std::string> unknown_, suggestions_;
 };
 
 Result<Options> parse_options(const std::vector<std::string>& args, const std::string& launch_dir) {

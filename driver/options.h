@@ -27,27 +27,37 @@ enum class OptionAction : uint8_t {
   Text,
   Int,
   Real,
+  Size,
   Path,
   List,
   NamedPaths,
   Words,
   OptionalText
 };
-enum class EffectKind : uint8_t { Driver, Forward, Accepted, Refused };
+enum class EffectKind : uint8_t { Driver, Forward, Alias, Sets, Accepted, Refused };
+
+/// How a job's tool spells a forwarded option.
+struct To {
+  std::string job;
+  std::string spelling;
+};
 
 struct OptionEffect {
   EffectKind kind;
-  std::vector<std::string> jobs;  // Forward: whose argv gets it
+  std::vector<To> forwarded = {};            // Forward: who gets it, and how
+  std::vector<std::string> stands_for = {};  // Alias: one option; Sets: words of a command line
 };
 
 struct OptionRow {
   Opt id;
+  std::string dest;  // the id as text
   std::string spelling;
-  std::string short_spelling;
+  std::string alias;
   OptionKind kind;
   OptionAction action;
   std::string default_value;
   std::vector<std::string> choices;
+  std::string owner;  // "global", "compile" or a job
   OptionEffect effect;
   std::string help;
 
@@ -67,9 +77,12 @@ class Options {
   bool flag(Opt id) const;
   int64_t integer(Opt id) const;                // 0 when unset
   double real(Opt id) const;                    // 0 when unset
+  int64_t bytes(Opt id) const;                  // of a Size; 0 when unset
   std::vector<std::string> list(Opt id) const;  // all occurrences
   bool used(Opt id) const;                      // given on the command line
   const std::vector<std::string>& models() const { return models_; }
+  void set_models(std::vector<std::string> models) { models_ = std::move(models); }
+  const std::vector<std::string>& warnings() const { return warnings_; }  // deprecated spellings
   const std::string& launch_dir() const { return launch_dir_; }
   /// The resolved options as an argv that parses to the same values from any folder; without those that say
   /// which part of a compile to run (--state, --from-job, --to-job, --pipeline, --dry-run).
@@ -79,14 +92,19 @@ class Options {
   friend class Parser;
   std::map<Opt, std::vector<std::string>> values_;
   std::vector<std::string> models_;
+  std::vector<std::string> warnings_;
   std::string launch_dir_;
 };
 
 /// Parses the argv of `compile` (with the globals in it). Relative paths resolve against `launch_dir`.
-/// EARG001 for bad values, EARG002 for unknown options, EARG003 for known ones that are not implemented.
+/// EARG001 for bad values, EARG002 for unknown options (all of them in one diagnostic), EARG003 for known
+/// ones that are not implemented.
 Result<Options> parse_options(const std::vector<std::string>& args, const std::string& launch_dir);
 
 /// The help text of `compile`; `level` 0 = public options, 1 = hidden too, 2 = all as a list with defaults.
 std::string options_help(int level);
+
+/// A completion script for bash: subcommands, options and the choices of their values.
+std::string bash_completion(const std::vector<std::string>& subcommands);
 
 }  // namespace ncc::driver

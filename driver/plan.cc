@@ -82,7 +82,8 @@ class JobBuilder {
                   {"passes", join(passes, ",")}};
     const std::string given = given_executable(from);
     Job job{from.name, from.tool, given, {}, {}, {}, {}, "", given.empty() ? from.tool : given};
-    if (given.empty()) job.executable = find_tool_(from.tool);
+    if (given.empty() && from.kind == JobKind::Process) job.executable = find_tool_(from.tool);
+    NCC_TRY(take_settings(from, job));
     for (const std::string& name : from.run_if) {
       const ConditionRow& condition = *find_condition(name);
       if (condition.time == ConditionTime::Run)
@@ -98,11 +99,33 @@ class JobBuilder {
     append_forwarded(from.name, job.args);
     for (const std::string& path : from.reads) NCC_TRY(append(path, job.reads));
     for (const std::string& path : from.writes) NCC_TRY(append(path, job.writes));
+    for (const std::string& path : from.may_read) NCC_TRY(append(path, job.may_read));
     for (const std::string& path : from.may_write) NCC_TRY(append(path, job.may_write));
     return job;
   }
 
  private:
+  /// What a template says beyond argv and files; the user's limits come before the template's.
+  Status take_settings(const JobTemplate& from, Job& job) {
+    job.kind = from.kind;
+    job.action = from.action;
+    job.for_each_subgraph = from.for_each_subgraph;
+    job.stderr_policy = from.stderr_policy;
+    job.propagate_exit = from.propagate_exit;
+    job.timeout_s = options_.used(Opt::job_timeout) ? options_.real(Opt::job_timeout) : from.timeout_s;
+    job.memory_limit_bytes =
+        options_.used(Opt::job_memory) ? options_.bytes(Opt::job_memory) : from.memory_limit_bytes;
+    job.pass_metrics = from.pass_metrics;
+    job.cacheable = from.cacheable;
+    job.may_be_empty = from.may_be_empty;
+    for (const auto& [key, path] : from.state) {
+      std::vector<std::string> filled;
+      NCC_TRY(append(path, filled));
+      job.state[key] = filled.front();
+    }
+    return Status::ok();
+  }
+
   /// The list of the first file that has one for the job, later files first.
   Result<std::vector<std::string>> listed_passes(const std::string& job) {
     for (const pipelines::File& file : registry_.sources) {
@@ -163,11 +186,12 @@ class JobBuilder {
   /// Options that the user gave and whose row forwards to this job, and the job's own raw words.
   void append_forwarded(const std::string& job, std::vector<std::string>& args) {
     for (const OptionRow& option : all_options()) {
-      const std::vector<std::string>& jobs = option.effect.jobs;
-      if (!options_.used(option.id) || std::find(jobs.begin(), jobs.end(), job) == jobs.end()) continue;
+      const std::vector<To>& targets = option.effect.forwarded;
+      const auto target =
+          std::find_if(targets.begin(), targets.end(), [&](const To& to) { return to.job == job; });
+      if (!options_.used(option.id) || target == targets.end()) continue;
       if (options_.text(option.id) == option.default_value) continue;
-      std::string spelling = option.spellings().front();
-      if (spelling.starts_with("--internal-")) spelling = "--" + spelling.substr(11);
+      const std::string& spelling = target->spelling;
       if (option.is_boolean()) {
         args.push_back(spelling);
         continue;
@@ -200,9 +224,7 @@ Result<std::string> single_model(const Options& options) {
 }
 
 Status check_lnc(const Options& options, Plan& plan) {
-  if (options.used(Opt::num_neuroncores))
-    plan.warnings.push_back("--num-neuroncores is deprecated, use --lnc");
-  int64_t lnc = std::max(options.integer(Opt::lnc), options.integer(Opt::num_neuroncores));
+  int64_t lnc = options.integer(Opt::lnc);
   if (options.integer(Opt::meta_module) != 0) lnc = 1;
   if (lnc > 1 && plan.target == "trn1")
     return error(Code::EARG001, fmt::format("--lnc {} is not supported by target {}", lnc, plan.target));
@@ -212,7 +234,8 @@ Status check_lnc(const Options& options, Plan& plan) {
 
 Status check_tool_overrides(const Options& options, const Registry& registry) {
   std::vector<std::string> names = registry.job_names();
-  for (const auto& [name, job] : registry.jobs) names.push_back(job.tool);
+  for (const auto& [name, job] : registry.jobs)
+    if (!job.tool.empty()) names.push_back(job.tool);
   for (const std::string& entry : options.list(Opt::tool)) {
     const std::string name = entry.substr(0, entry.find('='));
     if (std::find(names.begin(), names.end(), name) == names.end())
@@ -230,15 +253,53 @@ Status check_verify_stages(const Options& options) {
   return Status::ok();
 }
 
-/// Which part of the list --pipeline, --from-job and --to-job leave: everything before is done already,
-/// everything after is not wanted.
-Status narrow(const Options& options, Plan& plan) {
-  std::string from = options.text(Opt::from_job);
-  std::string to = options.text(Opt::to_job);
+std::string limits(const Job& job) {
+  std::string text;
+  if (job.timeout_s > 0) text += fmt::format(" at most {:g} s", job.timeout_s);
+  if (job.memory_limit_bytes > 0) text += fmt::format(" at most {} bytes of memory", job.memory_limit_bytes);
+  return text;
+}
+
+bool gate_is_open(const CollectorEntry& entry, const ConditionContext& context) {
+  const auto holds = [&](const std::string& name) { return find_condition(name)->holds(context); };
+  return std::all_of(entry.when.begin(), entry.when.end(), holds) &&
+         std::none_of(entry.unless.begin(), entry.unless.end(), holds);
+}
+
+/// The first job needs nothing that an earlier one leaves.
+bool reads_model_only(const Plan& plan) {
+  if (plan.jobs.empty()) return false;
+  const std::vector<std::string>& reads = plan.jobs.front().reads;
+  return std::all_of(reads.begin(), reads.end(), [&](const std::string& path) {
+    return path == plan.model || (!plan.imports.empty() && path == plan.imports.front().to);
+  });
+}
+
+/// The jobs that --pipeline names: the collectors' list for `compile`, further names after it; or single
+/// jobs.
+Result<std::vector<std::string>> named_jobs(const Options& options, const Registry& registry) {
+  std::vector<std::string> names;
   for (const std::string& name : options.list(Opt::pipeline)) {
-    if (name == "SaveTemps") plan.keep_work_dir = true;
-    if (name != "SaveTemps" && name != "compile") from = to = name;
+    if (name == "compile") {
+      for (const CollectorEntry& entry : registry.entries)
+        if (gate_is_open(entry, {options, entry.job, false, false, nullptr})) names.push_back(entry.job);
+      continue;
+    }
+    if (!registry.jobs.contains(name)) {
+      std::vector<std::string> known = registry.job_names();
+      known.push_back("compile");
+      return error(Code::EDRV010, std::string("job"), name, closest_name(name, known));
+    }
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
+  return names;
+}
+
+/// Which part of the list --from-job and --to-job leave: everything before is done already, everything after
+/// is not wanted.
+Status narrow(const Options& options, Plan& plan) {
+  const std::string from = options.text(Opt::from_job);
+  const std::string to = options.text(Opt::to_job);
   const auto find = [&](const std::string& name) {
     return std::find_if(plan.jobs.begin(), plan.jobs.end(), [&](const Job& job) { return job.name == name; });
   };
@@ -254,16 +315,16 @@ Status narrow(const Options& options, Plan& plan) {
   if (!from.empty()) {
     if (find(from) == plan.jobs.end())
       return error(Code::EARG001, fmt::format("--from-job {} comes after --to-job {}", from, to));
-    if (plan.work_dir.empty())
-      return error(Code::EARG001,
-                   fmt::format("--from-job {} needs --temp-dir or --state of an earlier compile", from));
     plan.jobs.erase(plan.jobs.begin(), find(from));
     plan.imports.clear();  // a restart works on what the folder holds
   }
-  const bool makes_neff = std::any_of(plan.jobs.begin(), plan.jobs.end(), [&](const Job& job) {
-    return std::find(job.writes.begin(), job.writes.end(), plan.neff) != job.writes.end();
-  });
-  if (!makes_neff) plan.output.clear();
+  const std::vector<std::string> pipeline = options.list(Opt::pipeline);
+  const bool is_whole = std::find(pipeline.begin(), pipeline.end(), "compile") != pipeline.end();
+  if (!is_whole) plan.keep_work_dir = true;
+  if ((!from.empty() || (!is_whole && !reads_model_only(plan))) && plan.work_dir.empty())
+    return error(Code::EARG001,
+                 fmt::format("{} {} needs --temp-dir or --state of an earlier compile",
+                             from.empty() ? "--pipeline" : "--from-job", plan.jobs.front().name));
   return Status::ok();
 }
 
@@ -274,12 +335,6 @@ std::vector<Import> imports_of(const std::string& model) {
   for (const char* name : {"constants.bin", "hlo_metrics.json", "hlo_module.pb", "hlo_netlist.json"})
     imports.push_back({(path.parent_path() / name).string(), name, false});
   return imports;
-}
-
-bool gate_is_open(const CollectorEntry& entry, const ConditionContext& context) {
-  const auto holds = [&](const std::string& name) { return find_condition(name)->holds(context); };
-  return std::all_of(entry.when.begin(), entry.when.end(), holds) &&
-         std::none_of(entry.unless.begin(), entry.unless.end(), holds);
 }
 
 }  // namespace
@@ -293,7 +348,8 @@ Result<Plan> plan_compile(const Options& options, const Registry& registry, cons
   plan.work_dir = options.text(Opt::temp_dir);
   plan.keep_work_dir =
       options.flag(Opt::save_temps) || options.flag(Opt::compiler_debug_mode) || options.used(Opt::temp_dir);
-  plan.job_timeout_s = options.real(Opt::job_timeout);
+  plan.is_verified = options.used(Opt::verify);
+  plan.warnings = options.warnings();
   NCC_TRY(check_lnc(options, plan));
   NCC_TRY(check_tool_overrides(options, registry));
   NCC_TRY(check_verify_stages(options));
@@ -305,13 +361,33 @@ Result<Plan> plan_compile(const Options& options, const Registry& registry, cons
   if (ConditionContext{options, "", false, false, nullptr}.model_is_penguin())
     plan.imports = imports_of(plan.model);
   JobBuilder builder(options, registry, find_tool, plan);
-  for (const CollectorEntry& entry : registry.entries) {
-    if (!gate_is_open(entry, {options, entry.job, false, false, nullptr})) continue;
-    NCC_ASSIGN(Job job, builder.build(registry.jobs.at(entry.job)));
+  NCC_ASSIGN(const std::vector<std::string> names, named_jobs(options, registry));
+  for (const std::string& name : names) {
+    NCC_ASSIGN(Job job, builder.build(registry.jobs.at(name)));
+    if (job.action == "keep_work_folder") plan.keep_work_dir = true;
     plan.jobs.push_back(std::move(job));
   }
   NCC_TRY(narrow(options, plan));
+  const bool makes_neff = std::any_of(plan.jobs.begin(), plan.jobs.end(), [&](const Job& job) {
+    return std::find(job.writes.begin(), job.writes.end(), plan.neff) != job.writes.end();
+  });
+  if (!makes_neff) plan.output.clear();
   return plan;
+}
+
+Job for_subgraph(const Job& job, const std::string& subgraph) {
+  const auto fill = [&](std::string& text) {
+    constexpr std::string_view kSlot = "{sg}";
+    for (size_t at = text.find(kSlot); at != std::string::npos; at = text.find(kSlot, at + subgraph.size()))
+      text.replace(at, kSlot.size(), subgraph);
+  };
+  Job filled = job;
+  for (std::vector<std::string>* list : {&filled.args, &filled.reads, &filled.writes, &filled.may_read,
+                                         &filled.may_write, &filled.may_be_empty})
+    for (std::string& text : *list) fill(text);
+  for (auto& [key, path] : filled.state) fill(path);
+  fill(filled.pass_metrics);
+  return filled;
 }
 
 std::string print_plan(const Plan& plan) {
@@ -333,8 +409,13 @@ std::string print_plan(const Plan& plan) {
       conditions +=
           fmt::format("{}not started if {}", conditions.empty() ? " " : ", ", find_condition(name)->reason);
     std::vector<std::string> words = {job.shown_tool};
+    if (job.kind == JobKind::InProcess) {
+      text += fmt::format("{}: {}\n", job.name, job.action);
+      continue;
+    }
     words.insert(words.end(), job.args.begin(), job.args.end());
-    text += fmt::format("{}:{}\n  {}\n", job.name, conditions, process::shell_join(words));
+    text += fmt::format("{}:{}{}{}\n  {}\n", job.name, job.for_each_subgraph ? " for each subgraph {sg}" : "",
+                        conditions, limits(job), process::shell_join(words));
   }
   if (!plan.output.empty()) text += fmt::format("Publish: {} -> {}\n", plan.neff, plan.output);
   return text;

@@ -4,6 +4,7 @@
 // plans are tested as text. The runner executes a plan and knows no option table.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,25 @@ struct Job {
   std::vector<std::string> run_conditions;  // of time Run; all must hold
   std::string skip_reason;                  // not started for this reason; empty = started
   std::string shown_tool = {};              // for people: the tool's name, or the path that --tool gives
+  std::vector<std::string> may_read = {};
   std::vector<std::string> may_write = {};  // results that a job may also leave out
+  std::vector<std::string> may_be_empty = {};
+  std::map<std::string, std::string> state = {};  // what it adds to state.json
+  JobKind kind = JobKind::Process;
+  std::string action = {};         // InProcess: what the driver does
+  bool for_each_subgraph = false;  // runs once per sgNN; "{sg}" in args and paths is its name
+  StderrPolicy stderr_policy = StderrPolicy::Relay;
+  bool propagate_exit = true;
+  double timeout_s = 0;            // 0 = none
+  int64_t memory_limit_bytes = 0;  // 0 = none
+  std::string pass_metrics = {};   // a JSON file with the wall time of its passes
+  bool cacheable = false;
 
   bool operator==(const Job&) const = default;
 };
+
+/// The job with "{sg}" filled in everywhere.
+Job for_subgraph(const Job& job, const std::string& subgraph);
 
 /// A file that is copied into the work folder before the first job starts.
 struct Import {
@@ -45,7 +61,7 @@ struct Plan {
   std::string output;  // absolute, where `neff` is published; empty when the plan stops before a NEFF exists
   std::string work_dir;  // absolute; empty = a fresh one in the launch folder
   bool keep_work_dir = false;
-  double job_timeout_s = 0;
+  bool is_verified = false;           // some stage is compared with goldens
   std::vector<std::string> warnings;  // for the user, once each
   std::vector<std::string> notes;     // for the log
 };

@@ -1,35 +1,23 @@
 #include "driver/runner.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "driver/conditions.h"
+#include "driver/records.h"
 
 namespace ncc::driver {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kShownLogLines = 10;
+constexpr size_t kShownLogLines = 20;
+constexpr size_t kShownLineLength = 500;
+constexpr int64_t kFullDiskBytes = 16 << 10;  // less free space than this: what failed, failed for that
+constexpr std::string_view kPassLine = "[pass]: Running ";
+constexpr std::string_view kOpLine = "at ";  // how a diagnostic names the user's op
 constexpr const char* kRoot = "root";
-
-std::string_view status_name(JobStatus status) {
-  switch (status) {
-    case JobStatus::Pending:
-      return "pending";
-    case JobStatus::Done:
-      return "done";
-    case JobStatus::NotStarted:
-      return "not started";
-    case JobStatus::Failed:
-      return "failed";
-  }
-  return "";
-}
+constexpr const char* kOnlySubgraph = "sg00";
 
 class PlanRun {
  public:
@@ -49,20 +37,19 @@ class PlanRun {
       if (const Status written = write_state(); !written.is_ok() && !outcome_.failure.failed())
         fail(explain_status(written), nullptr);
     }
+    if (context_.progress != nullptr) context_.progress->clear();
     outcome_.wall_s = std::chrono::duration<double>(Clock::now() - start).count();
     // The metrics of a failed compile are as wanted as those of a good one; that they cannot be written (a
     // full disk) matters only if nothing else went wrong.
-    if (const Status written = write_metrics(); !written.is_ok() && !outcome_.failure.failed())
-      fail(explain_status(written), nullptr);
+    const Status written =
+        host_.write_file(in_work_dir("global_metric_store.json"), metrics_text(plan_, outcome_), false);
+    if (!written.is_ok() && !outcome_.failure.failed()) fail(explain_status(written), nullptr);
     return std::move(outcome_);
   }
 
  private:
   std::string in_work_dir(const std::string& path) const {
     return path.starts_with('/') ? path : context_.work_dir + "/" + path;
-  }
-  static std::string source(const Job& job, size_t index) {
-    return fmt::format("job.{}.{}", job.name, index);
   }
 
   Status import_files() {
@@ -74,29 +61,96 @@ class PlanRun {
     return Status::ok();
   }
 
+  /// The sgNN folders; "sg00" when there is none yet, so that what is missing is named.
+  std::vector<std::string> subgraphs() {
+    std::vector<std::string> found = host_.matching(in_work_dir("sg*"));
+    for (std::string& path : found) path = path.substr(path.rfind('/') + 1);
+    // "sgLnk" is no subgraph.
+    std::erase_if(found,
+                  [](const std::string& name) { return name.size() < 3 || name[2] < '0' || name[2] > '9'; });
+    if (found.empty()) found = {kOnlySubgraph};
+    return found;
+  }
+
   void run_job(const Job& job, size_t index) {
     JobRecord& record = outcome_.records[index];
+    logger_name_ = fmt::format("job.{}.{}", job.name, index);
+    if (context_.progress != nullptr) context_.progress->job(job.name, index, plan_.jobs.size());
     record.reason = job.skip_reason.empty() ? unmet_condition(job) : job.skip_reason;
     if (!record.reason.empty()) {
       record.status = JobStatus::NotStarted;
-      logger_.write(log::Level::Info, source(job, index),
+      logger_.write(log::Level::Info, logger_name_,
                     fmt::format("Job {} not started: {}", job.name, record.reason));
       return;
     }
+    if (job.kind == JobKind::InProcess) {
+      record.status = JobStatus::Done;  // the plan has taken account of it
+      return;
+    }
+    const std::vector<std::string> scopes =
+        job.for_each_subgraph ? subgraphs() : std::vector<std::string>{""};
+    logger_.write(log::Level::Info, logger_name_,
+                  fmt::format("Job {} len(in_states) {}", job.name, scopes.size()));
+    for (size_t i = 0; i < scopes.size() && !outcome_.failure.failed(); ++i) {
+      logger_.write(log::Level::Info, logger_name_, fmt::format("Processing input #{}", i));
+      const Job one = for_subgraph(job, scopes[i]);
+      run_one(one, scopes.size() > 1 ? scopes[i] : "", record);
+      const std::optional<std::string> metrics =
+          one.pass_metrics.empty() ? std::nullopt : host_.read_file(in_work_dir(one.pass_metrics));
+      if (metrics && !outcome_.failure.failed())
+        for (PassTime& pass : read_pass_times(*metrics)) record.passes.push_back(std::move(pass));
+      logger_.write(log::Level::Info, logger_name_, fmt::format("Job #{} finished", i));
+    }
+  }
+
+  /// One process (or one result out of the cache). `scope`: the subgraph, when there are several.
+  void run_one(const Job& job, const std::string& scope, JobRecord& record) {
     record.status = JobStatus::Failed;  // until it has ended well
     if (const int signal = host_.interrupted(); signal != 0) {
       record.exit.kind = process::ExitKind::Interrupted;
       record.exit.value = signal;
       return fail(explain_exit(job, record.exit, false), nullptr);
     }
-    if (const Status ready = prepare(job); !ready.is_ok()) return fail(explain_status(ready), &job);
-    const bool spoke = start(job, index, record);
-    if (const Failure failure = explain_exit(job, record.exit, spoke); failure.failed())
-      return fail(failure, &job);
-    for (const std::string& path : job.writes)
-      if (host_.file_size(in_work_dir(path)) < 0)
-        return fail(explain_status(error(Code::EDRV003, job.name, path)), &job);
+    last_lines_.clear();
+    if (const Status ready = prepare(job, scope); !ready.is_ok()) return fail(explain_status(ready), &job);
+    if (context_.cache != nullptr && job.cacheable && context_.cache->restore(job, context_.work_dir)) {
+      record.status = JobStatus::Cached;
+      logger_.write(log::Level::Info, logger_name_,
+                    fmt::format("Job {}: results out of the cache", job.name));
+      return;
+    }
+    const bool spoke = start(job, scope, record);
+    const Failure failure = judge(job, record.exit, spoke);
+    if (failure.failed() && !job.propagate_exit && failure.exit_status < 128) {
+      record.status = JobStatus::Ignored;
+      record.reason = failure.headline.empty() ? "its own diagnostic" : failure.headline;
+      return logger_.write_raw_error(
+          logger_name_,
+          fmt::format("[WARNING] job {} failed, which is ignored: {}", job.name, record.reason));
+    }
+    if (failure.failed()) return fail(failure, &job);
     record.status = JobStatus::Done;
+    if (context_.cache != nullptr && job.cacheable) context_.cache->store(job, context_.work_dir);
+  }
+
+  /// What the job's end means, together with what it left and with the disk's state.
+  Failure judge(const Job& job, const process::Exit& exit, bool spoke) {
+    Failure failure = explain_exit(job, exit, spoke);
+    const bool may_be_disk =
+        exit.kind == process::ExitKind::Exited && failure.failed() && failure.exit_status != 2;
+    if (may_be_disk && host_.free_bytes(context_.work_dir) < kFullDiskBytes)
+      return explain_status(error(Code::EDRV009, context_.work_dir));
+    if (failure.failed()) return failure;
+    for (const std::string& path : job.writes) {
+      const int64_t size = host_.file_size(in_work_dir(path));
+      const bool may_be_empty =
+          std::find(job.may_be_empty.begin(), job.may_be_empty.end(), path) != job.may_be_empty.end();
+      if (size > 0 || (size == 0 && may_be_empty)) continue;
+      if (host_.free_bytes(context_.work_dir) < kFullDiskBytes)
+        return explain_status(error(Code::EDRV009, context_.work_dir));
+      return explain_status(error(Code::EDRV003, job.name, size < 0 ? path : path + " (it is empty)"));
+    }
+    return {};
   }
 
   std::string unmet_condition(const Job& job) {
@@ -111,129 +165,119 @@ class PlanRun {
   }
 
   /// The tool and its inputs are there, stale outputs are gone, the replay script is written.
-  Status prepare(const Job& job) {
+  Status prepare(const Job& job, const std::string& scope) {
     if (job.executable.empty())
       return error(Code::EDRV001, job.tool, job.name, context_.tool_folders, job.tool);
     for (const std::string& path : job.reads)
       if (host_.file_size(in_work_dir(path)) <= 0) return error(Code::EDRV012, job.name, path);
     for (const std::string& path : job.writes) NCC_TRY(clear_output(job, path));
     for (const std::string& path : job.may_write) NCC_TRY(clear_output(job, path));
-    return host_.write_file(in_work_dir(fmt::format("replay_{}.sh", job.name)), replay_script(job), true);
+    const std::string part = scope.empty() ? "" : "." + scope;
+    return host_.write_file(in_work_dir(fmt::format("replay_{}{}.sh", job.name, part)), replay_script(job),
+                            true);
   }
 
   /// A stale file never passes for a result; what the job also reads stays.
   Status clear_output(const Job& job, const std::string& path) {
     NCC_TRY(host_.make_parent_folder(in_work_dir(path)));
-    if (std::find(job.reads.begin(), job.reads.end(), path) == job.reads.end())
+    if (std::find(job.reads.begin(), job.reads.end(), path) != job.reads.end()) return Status::ok();
+    if (path.find('*') == std::string::npos) {
       host_.remove_file(in_work_dir(path));
+      return Status::ok();
+    }
+    for (const std::string& found : host_.matching(in_work_dir(path))) host_.remove_file(found);
     return Status::ok();
   }
 
-  /// Runs the child and fills record.exit; true when it printed something on stderr.
-  bool start(const Job& job, size_t index, JobRecord& record) {
-    const std::string logger_name = source(job, index);
-    const Host::LineWriter job_log = host_.open_log(in_work_dir(fmt::format("log/{}.log", job.name)));
-    logger_.write(log::Level::Info, logger_name, "Starting job " + job.name);
-    logger_.write(log::Level::Info, logger_name, "Executing " + replay_command(job, context_.work_dir));
-    logger_.write(log::Level::Info, logger_name,
+  /// Runs the child and adds to record.exit; true when it printed something that the user has seen.
+  bool start(const Job& job, const std::string& scope, JobRecord& record) {
+    const std::string part = scope.empty() ? "" : "." + scope;
+    const Host::LineWriter job_log = host_.open_log(in_work_dir(fmt::format("log/{}{}.log", job.name, part)));
+    const std::string source = scope.empty() ? logger_name_ : fmt::format("({}) {}", scope, logger_name_);
+    logger_.write(log::Level::Info, source, "Starting job " + job.name);
+    logger_.write(log::Level::Info, source, "Executing " + replay_command(job, context_.work_dir));
+    logger_.write(log::Level::Info, source,
                   fmt::format("Replay this job by calling: neuron-driver compile --state {} --pipeline {}",
                               process::shell_quote(in_work_dir("state.json")), job.name));
     bool spoke = false;
-    last_lines_.clear();
+    std::vector<std::string> captured;
     process::Listener listener;
     listener.line = [&](process::Stream stream, std::string_view line) {
       if (job_log) job_log(line);
-      last_lines_.emplace_back(line.substr(0, 500));
+      last_lines_.emplace_back(line.substr(0, kShownLineLength));
       if (last_lines_.size() > kShownLogLines) last_lines_.pop_front();
-      if (stream == process::Stream::Stdout) return logger_.write(log::Level::Info, logger_name, line);
+      if (stream == process::Stream::Stdout || job.stderr_policy == StderrPolicy::Merge) {
+        if (const size_t at = line.find(kPassLine);
+            context_.progress != nullptr && at != std::string_view::npos)
+          context_.progress->pass(line.substr(at + kPassLine.size()));
+        return logger_.write(log::Level::Info, source, line);
+      }
+      if (job.stderr_policy == StderrPolicy::Capture) return captured.emplace_back(line), void();
       // Tools print only diagnostics and warnings on stderr: the user sees them as they come.
       spoke = spoke || !line.empty();
-      logger_.write_raw_error(logger_name, line);
+      if (context_.progress != nullptr) context_.progress->clear();
+      logger_.write_raw_error(source, line);
     };
-    listener.tick = [this] { logger_.dot(); };
-    record.exit = host_.run({job.executable, job.args, context_.work_dir, plan_.job_timeout_s}, listener);
-    logger_.write(log::Level::Info, logger_name,
-                  fmt::format("Finished job {} after {:.3f} seconds, peak memory {}", job.name,
-                              record.exit.wall_s, format_bytes(record.exit.peak_rss_bytes)));
+    listener.tick = [this] {
+      logger_.dot();
+      if (context_.progress != nullptr) context_.progress->tick();
+    };
+    const process::Exit exit = host_.run(
+        {job.executable, job.args, context_.work_dir, job.timeout_s, job.memory_limit_bytes}, listener);
+    if (!exit.ok())
+      for (const std::string& line : captured) logger_.write_raw_error(source, line);
+    spoke = spoke || (!exit.ok() && !captured.empty());
+    add(exit, record.exit);
+    logger_.write(log::Level::Info, source,
+                  fmt::format("Finished job {} after {:.3f} seconds, peak memory {}", job.name, exit.wall_s,
+                              format_bytes(exit.peak_rss_bytes)));
     return spoke;
+  }
+
+  static void add(const process::Exit& exit, process::Exit& sum) {
+    const process::Exit before = sum;
+    sum = exit;
+    sum.wall_s += before.wall_s;
+    sum.user_s += before.user_s;
+    sum.system_s += before.system_s;
+    sum.peak_rss_bytes = std::max(exit.peak_rss_bytes, before.peak_rss_bytes);
+    sum.machine_peak_bytes = std::max(exit.machine_peak_bytes, before.machine_peak_bytes);
   }
 
   /// Prints what the user needs to act on a failure. `job` is null when no job is to blame.
   void fail(const Failure& failure, const Job* job) {
     outcome_.failure = failure;
+    if (context_.progress != nullptr) context_.progress->clear();
     if (!failure.headline.empty()) logger_.write_raw_error(kRoot, failure.headline);
     if (job == nullptr || failure.exit_status >= 128) return;
     outcome_.failed_job = job->name;
     // A tool that said what is wrong has said it all; for the other deaths its last words are the best hint.
-    if (failure.exit_status == 70 && !failure.headline.empty() && !last_lines_.empty()) {
-      logger_.write_raw_error(kRoot, fmt::format("last lines of {}:", job->name));
-      for (const std::string& line : last_lines_) logger_.write_raw_error(kRoot, "  | " + line);
-    }
+    if (failure.exit_status == 70 && !failure.headline.empty() && !last_lines_.empty()) show_last_words(*job);
     logger_.write_raw_error(kRoot, fmt::format("job {} failed; artifacts: {}", job->name, context_.work_dir));
     logger_.write_raw_error(kRoot, "replay: " + replay_command(*job, context_.work_dir));
   }
 
+  void show_last_words(const Job& job) {
+    logger_.write_raw_error(kRoot, fmt::format("last lines of {}:", job.name));
+    for (const std::string& line : last_lines_) logger_.write_raw_error(kRoot, "  | " + line);
+    const auto op = std::find_if(last_lines_.rbegin(), last_lines_.rend(),
+                                 [](const std::string& line) { return line.starts_with(kOpLine); });
+    if (op != last_lines_.rend()) logger_.write_raw_error(kRoot, "failing op: " + op->substr(kOpLine.size()));
+  }
+
   Status write_state() {
-    Json jobs = Json::array();
-    // Jobs of an earlier run in the same folder keep their records: a restart adds to the story.
-    const std::optional<std::string> before = host_.read_file(in_work_dir("state.json"));
-    const Json earlier = before ? Json::parse(*before, nullptr, false) : Json();
-    if (earlier.is_object() && earlier.contains("jobs") && earlier["jobs"].is_array())
-      for (const Json& record : earlier["jobs"])
-        if (record.is_object() && !in_plan(record.value("name", ""))) jobs.push_back(record);
-    for (size_t i = 0; i < plan_.jobs.size(); ++i) jobs.push_back(job_record(i));
-    const Json state = {
-        {"version", 1},           {"work_dir", context_.work_dir},  {"model", Json::array({plan_.model})},
-        {"target", plan_.target}, {"command", context_.state_argv}, {"jobs", jobs}};
-    return host_.write_file(in_work_dir("state.json"), dump(state), false);
-  }
-
-  /// Text with a newline; bytes that are not UTF-8 (odd paths) are replaced, not thrown at.
-  static std::string dump(const Json& json) {
-    return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  }
-
-  bool in_plan(const std::string& name) const {
-    return std::any_of(plan_.jobs.begin(), plan_.jobs.end(),
-                       [&](const Job& job) { return job.name == name; });
-  }
-
-  Json job_record(size_t index) const {
-    const Job& job = plan_.jobs[index];
-    const JobRecord& record = outcome_.records[index];
-    std::vector<std::string> argv = {job.executable};
-    argv.insert(argv.end(), job.args.begin(), job.args.end());
-    Json json = {{"name", job.name}, {"status", status_name(record.status)}};
-    if (!record.reason.empty()) json["reason"] = record.reason;
-    json["argv"] = argv;
-    json["writes"] = job.writes;
-    json["wall_s"] = record.exit.wall_s;
-    json["peak_rss_bytes"] = record.exit.peak_rss_bytes;
-    return json;
-  }
-
-  Status write_metrics() {
-    rusage self{};
-    ::getrusage(RUSAGE_SELF, &self);
-    Json jobs = Json::array();
-    for (size_t i = 0; i < plan_.jobs.size(); ++i) {
-      const JobRecord& record = outcome_.records[i];
-      jobs.push_back({{"name", plan_.jobs[i].name},
-                      {"status", status_name(record.status)},
-                      {"wall_s", record.exit.wall_s},
-                      {"peak_rss_bytes", record.exit.peak_rss_bytes}});
-    }
-    const Json metrics = {{"exit_status", outcome_.failure.exit_status},
-                          {"wall_s", outcome_.wall_s},
-                          {"driver_peak_rss_bytes", int64_t{self.ru_maxrss} * 1024},
-                          {"jobs", jobs}};
-    return host_.write_file(in_work_dir("global_metric_store.json"), dump(metrics), false);
+    return host_.write_file(
+        in_work_dir("state.json"),
+        state_text(plan_, context_, outcome_, host_.read_file(in_work_dir("state.json")),
+                   host_.matching(in_work_dir("sg*")).empty() ? std::vector<std::string>{} : subgraphs()),
+        false);
   }
 
   const Plan& plan_;
   const RunContext& context_;
   Host& host_;
   log::Logger& logger_;
+  std::string logger_name_;
   Outcome outcome_;
   std::deque<std::string> last_lines_;
 };

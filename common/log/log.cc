@@ -76,6 +76,10 @@ std::string timestamp() {
 
 Logger::~Logger() { close_file(); }
 
+void Logger::flush_file() {
+  if (file_ != nullptr) std::fflush(file_);
+}
+
 Status Logger::open_file(const std::string& path, Level level) {
   close_file();
   file_ = std::fopen(path.c_str(), "we");

@@ -50,8 +50,12 @@ class Logger {
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
+  void set_console(Verbosity console) { console_ = console; }
+
   /// Starts the file sink at `path` (truncates). EFIL002 when it cannot be opened.
   Status open_file(const std::string& path, Level level);
+  /// Makes the file sink's bytes visible to other readers.
+  void flush_file();
   /// Flushes and closes the file sink, if any.
   void close_file();
 

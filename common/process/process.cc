@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -128,6 +130,11 @@ StartFailure become(const Command& command, char* const* argv, int out, int err,
   if (::getppid() != parent) ::_exit(128 + SIGKILL);  // the parent died before the line above
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  if (command.memory_limit_bytes > 0) {
+    const auto bytes = static_cast<rlim_t>(command.memory_limit_bytes);
+    const rlimit limit{bytes, bytes};
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
   gate.restore_in_child();
   if (!command.cwd.empty() && ::chdir(command.cwd.c_str()) != 0) return {errno, 0};
   const int null = ::open("/dev/null", O_RDONLY);
@@ -145,6 +152,26 @@ Exit not_started(int error_number, const char* step) {
   return exit;
 }
 
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+/// MemTotal - MemAvailable of the machine; 0 when the kernel does not say.
+int64_t memory_in_use() {
+  std::array<char, 256> text{};
+  const int fd = ::open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const ssize_t got = ::read(fd, text.data(), text.size() - 1);
+  ::close(fd);
+  if (got <= 0) return 0;
+  const auto field = [&](const char* name) -> int64_t {
+    const char* at = std::strstr(text.data(), name);
+    return at == nullptr ? 0 : std::strtoll(at + std::strlen(name), nullptr, 10) * 1024;
+  };
+  const int64_t available = field("MemAvailable:");
+  return available == 0 ? 0 : field("MemTotal:") - available;
+}
+
 /// A started child and the loop that watches it.
 class Watch {
  public:
@@ -159,6 +186,7 @@ class Watch {
       out_.drain();
       err_.drain();
       if (!reaped_) {
+        sample_machine();
         reap();
         escalate();
         tick();
@@ -173,7 +201,7 @@ class Watch {
   void wait_for_event() {
     std::array<pollfd, 3> watched = {
         {{gate_.fd(), POLLIN, 0}, {out_.fd(), POLLIN, 0}, {err_.fd(), POLLIN, 0}}};
-    double wait_s = reaped_ ? 0.02 : 1.0;
+    double wait_s = reaped_ ? 0.02 : 0.25;
     if (command_.timeout_s > 0 && !ending_)
       wait_s = std::min(wait_s, std::max(0.0, command_.timeout_s - seconds_since(start_)));
     if (ending_) wait_s = 0.1;
@@ -208,6 +236,9 @@ class Watch {
     ended_ = Clock::now();
     exit_.wall_s = seconds_since(start_);
     exit_.peak_rss_bytes = static_cast<int64_t>(usage.ru_maxrss) * 1024;
+    exit_.user_s = seconds(usage.ru_utime);
+    exit_.system_s = seconds(usage.ru_stime);
+    exit_.machine_peak_bytes = machine_peak_bytes_;
     exit_.kind = WIFSIGNALED(status) ? ExitKind::Signaled : ExitKind::Exited;
     exit_.value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     if (ending_) {
@@ -216,8 +247,14 @@ class Watch {
     }
   }
 
+  void sample_machine() {
+    if (machine_peak_bytes_ != 0 && seconds_since(last_sample_) < 0.1) return;
+    last_sample_ = Clock::now();
+    machine_peak_bytes_ = std::max(machine_peak_bytes_, memory_in_use());
+  }
+
   void tick() {
-    if (!listener_.tick || seconds_since(last_tick_) < 1.0) return;
+    if (!listener_.tick || seconds_since(last_tick_) < 0.25) return;
     last_tick_ = Clock::now();
     listener_.tick();
   }
@@ -230,6 +267,8 @@ class Watch {
   OutputPipe& err_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_tick_ = Clock::now();
+  Clock::time_point last_sample_{};
+  int64_t machine_peak_bytes_ = 0;
   Clock::time_point asked_{};
   Clock::time_point ended_{};
   bool ending_ = false;

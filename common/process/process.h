@@ -14,10 +14,11 @@
 namespace ncc::process {
 
 struct Command {
-  std::string executable;         // a path; PATH is not searched
-  std::vector<std::string> args;  // without argv[0], which is `executable`
-  std::string cwd;                // empty = the caller's
-  double timeout_s = 0;           // 0 = none
+  std::string executable;          // a path; PATH is not searched
+  std::vector<std::string> args;   // without argv[0], which is `executable`
+  std::string cwd;                 // empty = the caller's
+  double timeout_s = 0;            // 0 = none
+  int64_t memory_limit_bytes = 0;  // of address space; 0 = none
 };
 
 enum class ExitKind : uint8_t {
@@ -34,6 +35,9 @@ struct Exit {
   double wall_s = 0;
   int64_t peak_rss_bytes = 0;
   std::string why;  // NotStarted: what failed
+  double user_s = 0;
+  double system_s = 0;
+  int64_t machine_peak_bytes = 0;  // most memory in use on the whole machine while the child ran
 
   bool ok() const { return kind == ExitKind::Exited && value == 0; }
 };
@@ -44,7 +48,7 @@ enum class Stream : uint8_t { Stdout, Stderr };
 struct Listener {
   std::function<void(Stream, std::string_view line)>
       line;                    // without the newline; very long lines come in pieces
-  std::function<void()> tick;  // about once a second while the child runs; may be empty
+  std::function<void()> tick;  // a few times a second while the child runs; may be empty
 };
 
 /// Holds SIGINT, SIGTERM, SIGHUP and SIGCHLD for its lifetime and delivers them as values: between children

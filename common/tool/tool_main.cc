@@ -13,14 +13,46 @@ constexpr int kExitUsage = 1;
 constexpr int kExitInternal = 70;
 constexpr int kExitOutOfMemory = 137;  // maps like a SIGKILL from the kernel's out-of-memory killer
 
+struct LogOptions {
+  std::string console = "user", file, file_level = "info";
+};
+
+void declare_logging(CLI::App& app, LogOptions& options) {
+  const std::string group = "Logging";
+  app.add_option("--verbose", options.console,
+                 "console level: a name (debug, info, warning, error, user) or a number")
+      ->group(group);
+  app.add_option("--logfile", options.file, "also write a log here")->group(group);
+  app.add_option("--logfile-verbose", options.file_level, "level of the log file")->group(group);
+}
+
+Status open_log(const LogOptions& options) {
+  const auto parse = [](const std::string& text) -> Result<log::Verbosity> {
+    const std::optional<log::Verbosity> level = log::parse_verbosity(text);
+    if (level) return *level;
+    return error(Code::EARG001, fmt::format("'{}' is neither a log level nor a number", text));
+  };
+  NCC_ASSIGN(const log::Verbosity console, parse(options.console));
+  NCC_ASSIGN(const log::Verbosity file, parse(options.file_level));
+  tool_logger().set_console(console);
+  return options.file.empty() ? Status::ok() : tool_logger().open_file(options.file, file.level);
+}
+
 }  // namespace
+
+log::Logger& tool_logger() {
+  static log::Logger logger;
+  return logger;
+}
 
 int tool_main(const ToolInfo& tool, int argc, char** argv, const std::function<void(CLI::App&)>& declare,
               const std::function<Status()>& run) {
   CLI::App app{tool.summary, tool.name};
   app.footer(tool.examples);
+  LogOptions logging;
   try {
     declare(app);
+    declare_logging(app, logging);
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);
@@ -30,6 +62,7 @@ int tool_main(const ToolInfo& tool, int argc, char** argv, const std::function<v
     return kExitUsage;
   }
   try {
+    if (const Status opened = open_log(logging); !opened.is_ok()) return report_failure(opened);
     const Status status = run();
     if (std::fflush(stdout) != 0 && status.is_ok())
       return report_failure(error(Code::EFIL002, "standard output", "write failed"));

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/diag/status.h"
+#include "common/log/log.h"
 
 namespace CLI {
 class App;
@@ -17,6 +18,10 @@ struct ToolInfo {
   std::string summary;   // "schedules, allocates and encodes BIR"
   std::string examples;  // printed at the end of --help
 };
+
+/// The tool's log, as --verbose, --logfile and --logfile-verbose say; users and warnings only until tool_main
+/// has read them. For main() and what it hands down: libraries do not log.
+log::Logger& tool_logger();
 
 /// Parses the command line with CLI11 (the tool adds its options in `declare`), runs `run`, prints a failed
 /// Status to stderr and returns the exit status: 0, 1 (user error, usage), 2 (mismatch), 70 (internal), 137

@@ -148,6 +148,46 @@ exits 1
 says "[NCC_EFIL001] cannot read '$launch/m.pb'"
 leaves_no_work_folder
 
+start "the model is a folder"
+mkdir "$launch/m"
+echo model >"$launch/m/part.pb"
+echo '{"model_files": ["part.pb"]}' >"$launch/m/metadata.json"
+(cd "$launch" && "$bin/neuron-driver" compile m --dry-run) >"$root/out" 2>"$root/err"
+status=$?
+exits 0
+check "names the file" grep -qF "$launch/m/part.pb" "$root/out"
+for bad in '{}' '{"model_files": ["a", "b"]}' '{"model_files": [1]}' 'text'; do
+  echo "$bad" >"$launch/m/metadata.json"
+  (cd "$launch" && "$bin/neuron-driver" compile m) >"$root/out" 2>"$root/err"
+  status=$?
+  exits 1
+  says "[NCC_EFIL003] '$launch/m/metadata.json' is not a model's metadata"
+done
+rm "$launch/m/metadata.json"
+(cd "$launch" && "$bin/neuron-driver" compile m) >"$root/out" 2>"$root/err"
+status=$?
+exits 1
+says "[NCC_EFIL001]"
+
+start "the environment is not read"
+(cd "$launch" && NEURON_CC_FLAGS=--no-such-option "$bin/neuron-driver" compile m.pb) >"$root/out" 2>"$root/err"
+status=$?
+exits 0
+
+start "a crash bundle"
+fake walrus_driver "echo at op.7 >&2; kill -SEGV \$\$"
+compile --crash-bundle b.tar
+exits 70
+says "failing op: op.7"
+says "crash bundle: $launch/b.tar"
+check "it has command, versions, inputs and logs" sh -c "tar tf '$launch/b.tar' >list && for f in command.txt versions.txt model.pb state.json sg00/bir.pb log/WalrusDriver.log replay_WalrusDriver.sh; do grep -qx \$f list || exit 1; done"
+rm -f list
+
+start "a time report"
+compile --time-report
+exits 0
+check "a line per job" grep -q '^WalrusDriver ' "$root/out"
+
 start "the model is empty"
 : >"$launch/m.pb"
 compile

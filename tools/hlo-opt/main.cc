@@ -181,6 +181,7 @@ Status run_penguin(const Options& options) {
   std::vector<PassTime> times;
   for (const PassInfo* pass : order) {
     try {
+      tool_logger().write(log::Level::Info, "pass", fmt::format("Running {}", pass->name));
       const auto begin = std::chrono::steady_clock::now();
       NCC_TRY(pass->run(c));
       const auto wall = std::chrono::steady_clock::now() - begin;

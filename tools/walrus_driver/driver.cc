@@ -95,12 +95,16 @@ Status run(const Options& options) {
   NCC_ASSIGN(const std::optional<bir::GoldenCheck> check, golden_check(options));
   if (check) NCC_TRY(check->check(module, "stage Frontend (BIR as read)"));
   std::vector<PassRecord> records;
-  NCC_TRY(run_pipeline(pipeline, module, ctx, records, [&](const PassInfo& row, const bir::Module& now) {
+  const auto announce = [&](const PassInfo& row) {
+    if (options.announce) options.announce(row.name);
+  };
+  const auto after = [&](const PassInfo& row, const bir::Module& now) {
     if (check) NCC_TRY(check->check(now, fmt::format("stage WalrusDriver, pass {}", row.name)));
     if (!is_listed(options.print_after, row.name)) return Status::ok();
     return bir::write_module(
         now, fmt::format("{}/bir.{:02}.{}.json", options.output_dir, records.size(), row.name));
-  }));
+  };
+  NCC_TRY(run_pipeline(pipeline, module, ctx, records, after, announce));
   return write_outputs(module, ctx, records, options);
 }
 

@@ -1,5 +1,6 @@
 // walrus_driver as a function: what main() and the tests call.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Options {
   bool dry_run = false;
   int64_t max_instructions = 25'000'000;
   std::string optlevel = "2";
+  std::function<void(std::string_view pass)> announce;  // hears of each pass before it runs; may be empty
 };
 
 /// Reads, runs the passes, writes. With list_passes or dry_run only prints to stdout.

@@ -6,6 +6,9 @@
 
 int main(int argc, char** argv) {
   ncc::walrus::Options options;
+  options.announce = [](std::string_view pass) {
+    ncc::tool_logger().write(ncc::log::Level::Info, "pass", fmt::format("Running {}", pass));
+  };
   const ncc::ToolInfo tool{
       "walrus_driver", "Schedules, allocates and encodes BIR.",
       "Examples:\n"

@@ -31,8 +31,10 @@ Result<std::vector<const PassInfo*>> build_pipeline(const std::string& list) {
 
 Status run_pipeline(const std::vector<const PassInfo*>& pipeline, bir::Module& module, PassContext& ctx,
                     std::vector<PassRecord>& records,
-                    const std::function<Status(const PassInfo&, const bir::Module&)>& after) {
+                    const std::function<Status(const PassInfo&, const bir::Module&)>& after,
+                    const std::function<void(const PassInfo&)>& before) {
   for (const PassInfo* row : pipeline) {
+    if (before) before(*row);
     const auto begin = std::chrono::steady_clock::now();
     try {
       NCC_TRY(row->make()->run(module, ctx));

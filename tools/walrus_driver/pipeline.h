@@ -21,10 +21,11 @@ struct PassRecord {
   int64_t instructions = 0;  // of main's block, afterwards
 };
 
-/// Runs the passes in order; `after` (may be empty) sees the module after each one. A broken invariant
-/// becomes EINT901 with the pass's name.
+/// Runs the passes in order; `before` hears of each one, `after` sees the module after it (both may be
+/// empty). A broken invariant becomes EINT901 with the pass's name.
 Status run_pipeline(const std::vector<const PassInfo*>& pipeline, bir::Module& module, PassContext& ctx,
                     std::vector<PassRecord>& records,
-                    const std::function<Status(const PassInfo&, const bir::Module&)>& after = {});
+                    const std::function<Status(const PassInfo&, const bir::Module&)>& after = {},
+                    const std::function<void(const PassInfo&)>& before = {});
 
 }  // namespace ncc::walrus

@@ -1,6 +1,7 @@
 // A host without an operating system: programs end as the test says, files are a map.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ class FakeHost final : public Host {
   std::map<std::string, Behaviour> tools;
   std::map<std::string, std::string> files;
   std::vector<std::string> started;
+  std::vector<std::string> empty_writes;  // every program leaves these, empty
   int signal = 0;
 
   process::Exit run(const process::Command& command, const process::Listener& listener) override {
@@ -27,6 +29,7 @@ class FakeHost final : public Host {
     started.push_back(tool);
     const Behaviour& behaviour = tools[tool];
     for (const std::string& path : behaviour.writes) files[command.cwd + "/" + path] = "content";
+    for (const std::string& path : empty_writes) files[command.cwd + "/" + path] = "";
     for (const std::string& line : behaviour.stdout_lines) listener.line(process::Stream::Stdout, line);
     for (const std::string& line : behaviour.stderr_lines) listener.line(process::Stream::Stderr, line);
     return behaviour.exit;
@@ -43,6 +46,20 @@ class FakeHost final : public Host {
     files[path] = std::string(text);
     return Status::ok();
   }
+  std::vector<std::string> matching(const std::string& pattern) override {
+    // Patterns of the runner: a fixed folder, one * in the last component.
+    const size_t star = pattern.find('*');
+    const std::string head = pattern.substr(0, star), tail = pattern.substr(star + 1);
+    std::set<std::string> found;
+    for (const auto& [path, _] : files) {
+      if (!path.starts_with(head)) continue;
+      const std::string name = path.substr(0, path.find('/', star));
+      if (name.ends_with(tail)) found.insert(name);
+    }
+    return {found.begin(), found.end()};
+  }
+  int64_t free_bytes(const std::string&) override { return free; }
+  int64_t free = int64_t{1} << 40;
   Status copy_file(const std::string& from, const std::string& to) override {
     if (!files.contains(from)) return error(Code::EFIL001, from, std::string("no such file"));
     files[to] = files[from];

@@ -64,6 +64,57 @@ TEST_CASE("bad options are named", "[driver]") {
   CHECK(code_of({"--execute-repetition=2"}) == "EARG003");
 }
 
+TEST_CASE("deprecated spellings mean another option and warn", "[driver]") {
+  const Options options = parsed({"--num-neuroncores=2"});
+  CHECK(options.text(Opt::lnc) == "2");
+  CHECK(options.used(Opt::lnc));
+  REQUIRE(options.warnings().size() == 1);
+  CHECK(options.warnings()[0] == "--num-neuroncores is deprecated, use --lnc");
+}
+
+TEST_CASE("an option may stand for others, and later words still win", "[driver]") {
+  CHECK(parsed({"--distribution-type-llm-training"}).text(Opt::distribution_strategy) == "llm-training");
+  const Options legacy = parsed({"--enable-experimental-tensorized-scheduler"});
+  CHECK(legacy.flag(Opt::standalone_legacy));
+  CHECK_FALSE(legacy.flag(Opt::new_backend));
+  const Options undone =
+      parsed({"--enable-experimental-tensorized-scheduler", "--disable-internal-standalone-legacy"});
+  CHECK_FALSE(undone.flag(Opt::standalone_legacy));
+  CHECK(parsed(undone.to_argv()).to_argv() == undone.to_argv());
+}
+
+TEST_CASE("sizes have units", "[driver]") {
+  CHECK(parsed({"--job-memory-limit=1536"}).bytes(Opt::job_memory) == 1536);
+  CHECK(parsed({"--job-memory-limit", "2G"}).bytes(Opt::job_memory) == int64_t{2} << 30);
+  for (const char* bad : {"", "G", "-1", "1Q", "1GB", "9999999999T"})
+    CHECK(code_of({std::string("--job-memory-limit=") + bad}) == "EARG001");
+}
+
+TEST_CASE("all unknown options are named, each with the nearest known one", "[driver]") {
+  const Result<Options> options = parse_options({"--verbos=1", "m.pb", "--targt", "trn2"}, "/launch");
+  REQUIRE_FALSE(options.is_ok());
+  const std::string text = options.status().diagnostic().to_string();
+  CHECK(text.find("'--verbos, --targt'") != std::string::npos);
+  CHECK(text.find("'--verbose, --target'") != std::string::npos);
+}
+
+TEST_CASE("internal options are those that say so in their name", "[driver]") {
+  for (const OptionRow& option : all_options()) {
+    std::string name = option.spelling;
+    while (name.starts_with('-')) name = name.substr(1);
+    INFO(name);
+    if (name.starts_with("internal-")) CHECK(option.kind == OptionKind::Internal);
+  }
+}
+
+TEST_CASE("completion offers public options and the choices of all", "[driver]") {
+  const std::string script = bash_completion({"compile", "run"});
+  CHECK(script.find(" --target ") != std::string::npos);
+  CHECK(script.find("--optlevel|-O) COMPREPLY=($(compgen -W \"0 1 2 3\"") != std::string::npos);
+  CHECK(script.find("compgen -W \"compile run\"") != std::string::npos);
+  CHECK(script.find(" --fork-subcommand ") == std::string::npos);
+}
+
 TEST_CASE("the frameworks' command lines are accepted", "[driver]") {
   CHECK(code_of({"--target=trn1", "--framework=XLA", "M.hlo_module.pb", "--output", "M.neff",
                  "--model-type=transformer", "--auto-cast=none", "--execute-repetition=1", "--verbose=35"})
@@ -83,6 +134,12 @@ TEST_CASE("resolved options parse to themselves", "[driver]") {
   CHECK(first.to_argv() == second.to_argv());
   CHECK(second.text(Opt::inputs) == "/launch/in");
   CHECK_FALSE(second.flag(Opt::dry_run));
+}
+
+TEST_CASE("a Penguin file of the NKI flow is accepted", "[driver]") {
+  CHECK(code_of({"--framework", "XLA", "penguin.py", "--internal-tensorizer-opt-level=nki", "--pipeline",
+                 "compile", "SaveTemps", "--target", "trn2"})
+            .empty());
 }
 
 TEST_CASE("every row has help and a legal default", "[driver]") {

@@ -48,6 +48,33 @@ TEST_CASE("malformed pipeline files are refused with the reason", "[driver]") {
   }
 }
 
+TEST_CASE("what is wrong in a pipeline file is told with its line", "[driver]") {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"jobs:\n  X:\n    tool: t\n    argw: []\n", "mine.yaml:4"},
+      {"jobs:\n  X:\n    tool: t\n    reads: 3\n", "mine.yaml:4': reads is not a list"},
+      {"jobs:\n  X:\n    tool: [t]\n", "mine.yaml:3': tool is not a text"},
+      {"jobs:\n  X:\n    tool: t\n    timeout: soon\n", "mine.yaml:4': timeout is not a number"},
+      {"jobs:\n  X:\n    tool: t\n    stderr: shout\n", "mine.yaml:4': unknown stderr 'shout'"},
+      {"jobs:\n  X:\n    tool: t\n    propagate_exit: maybe\n", "mine.yaml:4': propagate_exit"},
+      {"jobs:\n  X:\n    kind: in_process\n", "has no action"},
+      {"jobs:\n  X:\n    tool: t\n    argv:\n      - a\n      - {if: model_is_hlo}\n",
+       "mine.yaml:6': argv of job X"},
+      {"collectors:\n  front:\n    - Frontend\n    - Fronted\n",
+       "mine.yaml:4': unknown job 'Fronted', did you mean 'Frontend'"},
+      {"collectors:\n  front:\n    - {job: Frontend, when: [verify_stag]}\n", "did you mean 'verify_stage'"},
+      {"passes:\n  Frontend:\n    O7: []\n", "mine.yaml:3"},
+      {"passes:\n  Frontend:\n    O2: {}\n", "mine.yaml:3"},
+      {"jobs: {\n\n", "mine.yaml:"},
+  };
+  for (const auto& [text, reason] : cases) {
+    INFO(text);
+    const Result<Registry> registry = with(text);
+    REQUIRE_FALSE(registry.is_ok());
+    INFO(registry.status().diagnostic().cause);
+    CHECK(registry.status().diagnostic().cause.find(reason) != std::string::npos);
+  }
+}
+
 TEST_CASE("a level of a pass list may name another one", "[driver]") {
   const pipelines::File file{"p.yaml", "passes: {J: {O1: [a, b], O2: O1, O3: O2}, K: {O1: O2, O2: O1}}"};
   CHECK(pipelines::pass_list(file, "J", "3").value() == std::vector<std::string>{"a", "b"});

@@ -99,6 +99,81 @@ TEST_CASE("an optional output may be missing but is never a stale one", "[driver
   CHECK_FALSE(f.host.files.contains("/w/extra"));
 }
 
+TEST_CASE("a job for each subgraph runs once per folder", "[driver]") {
+  Fixture f;
+  f.plan.jobs[2].for_each_subgraph = true;
+  f.plan.jobs[2].args = {"--in", "{sg}/x"};
+  f.plan.jobs[2].reads = {"{sg}/x"};
+  f.plan.jobs[2].writes = {};
+  f.host.files["/w/sg00/x"] = "1";
+  f.host.files["/w/sg01/x"] = "1";
+  f.host.files["/w/sgLnk/x"] = "1";
+  f.host.tools["c"].stdout_lines = {"a line"};
+  const Outcome outcome = f.run();
+  CHECK_FALSE(outcome.failure.failed());
+  CHECK(f.host.started == Names{"a", "c", "c"});
+  CHECK(f.host.files.at("/w/replay_C.sg01.sh").find("--in sg01/x") != std::string::npos);
+  CHECK(f.host.files.contains("/w/log/C.sg00.log"));
+}
+
+TEST_CASE("without subgraphs the missing input is named", "[driver]") {
+  Fixture f;
+  f.plan.jobs[2].for_each_subgraph = true;
+  f.plan.jobs[2].reads = {"{sg}/x"};
+  const Outcome outcome = f.run();
+  CHECK(outcome.failure.code == "EDRV012");
+  CHECK(outcome.failure.headline.find("'sg00/x'") != std::string::npos);
+}
+
+TEST_CASE("a job whose exit is not propagated does not stop the plan", "[driver]") {
+  Fixture f;
+  f.plan.jobs[0].propagate_exit = false;
+  f.plan.jobs[2].reads = {};
+  f.host.tools["a"].exit.value = 3;
+  const Outcome outcome = f.run();
+  CHECK_FALSE(outcome.failure.failed());
+  CHECK(outcome.records[0].status == JobStatus::Ignored);
+  CHECK(f.host.started == Names{"a", "c"});
+}
+
+TEST_CASE("a failure on a full disk is the disk's", "[driver]") {
+  Fixture f;
+  f.host.free = 100;
+  f.host.tools["a"].exit.value = 1;
+  CHECK(f.run().failure.code == "EDRV009");
+  f.host.tools["a"].exit.value = 0;
+  f.host.tools["a"].writes = {};
+  CHECK(f.run().failure.code == "EDRV009");
+}
+
+TEST_CASE("an empty output fails the job unless it may be empty", "[driver]") {
+  Fixture f;
+  f.host.tools["a"].writes = {};
+  f.plan.jobs[0].reads.push_back("a.out");  // so that it is not removed first
+  f.host.files["/w/a.out"] = "";
+  CHECK(f.run().failure.code == "EDRV012");
+  f.plan.jobs[0].reads = {};
+  f.host.empty_writes = {"a.out"};
+  CHECK(f.run().failure.headline.find("a.out (it is empty)") != std::string::npos);
+  f.plan.jobs[0].may_be_empty = {"a.out"};
+  f.plan.jobs[2].reads = {};
+  CHECK_FALSE(f.run().failure.failed());
+}
+
+TEST_CASE("results out of the cache start no process", "[driver]") {
+  struct Always : JobCache {
+    bool restore(const Job&, const std::string&) override { return true; }
+    void store(const Job&, const std::string&) override {}
+  } cache;
+  Fixture f;
+  f.plan.jobs[0].cacheable = true;
+  f.host.files["/w/a.out"] = "1";
+  f.plan.jobs[2].reads = {};
+  const Outcome outcome = run_plan(f.plan, {"/w", {}, "/bin", f.options, &cache}, f.host, f.logger);
+  CHECK(outcome.records[0].status == JobStatus::Cached);
+  CHECK(f.host.started == Names{"c"});
+}
+
 TEST_CASE("an interruption between jobs starts no further one", "[driver]") {
   Fixture f;
   f.host.signal = SIGTERM;
