@@ -5,7 +5,8 @@
 //   function(iota, broadcast, constant …) -> constant, for costly functions only (rotary tables, filter
 //   banks)
 // Broadcasts and iotas themselves stay as they are: they are smaller. Limits: max_folded_bytes per result,
-// max_folded_work per instruction. Loops, calls, effects, random numbers, custom-calls and what is dynamic or
+// max_folded_work per instruction, and 32 times that per
+// module. Loops, calls, effects, random numbers, custom-calls and what is dynamic or
 // quantized are not folded. Source: spec/hlo-front-half.md §4.16 (fold iota), §2.3.
 #include <algorithm>
 
@@ -41,7 +42,8 @@ bool is_costly(Opcode op) {
 
 class Folder {
  public:
-  Folder(ComputationEditor& edit, const PassOptions& limits) : edit_(edit), limits_(limits) {}
+  Folder(ComputationEditor& edit, const PassOptions& limits, int64_t& budget)
+      : edit_(edit), limits_(limits), budget_(budget) {}
 
   void visit(Instruction* inst) {
     if (!is_foldable(*inst)) return;
@@ -49,7 +51,11 @@ class Folder {
     if (!is_affordable(*inst)) return;
     const bool all_constant = std::all_of(inst->operands.begin(), inst->operands.end(),
                                           [](const Instruction* o) { return o->is(Opcode::Constant); });
-    if (all_constant || (is_costly(inst->opcode) && is_known(*inst))) fold(inst);
+    if (!all_constant && !(is_costly(inst->opcode) && is_known(*inst))) return;
+    const int64_t work = work_of(*inst);
+    if (work > budget_) return;
+    budget_ -= work;
+    fold(inst);
   }
 
  private:
@@ -150,13 +156,17 @@ class Folder {
 
   ComputationEditor& edit_;
   const PassOptions& limits_;
+  int64_t& budget_;  // scalar operations left for the whole module
 };
 
 }  // namespace
 
 Status constant_folding(hlo::Module& module, PassContext& context) {
+  constexpr int64_t kInstructionsAtTheLimit = 32;
+  int64_t budget = context.options.max_folded_work;
+  budget = budget > INT64_MAX / kInstructionsAtTheLimit ? INT64_MAX : budget * kInstructionsAtTheLimit;
   return edit_each(module, context.changes, [&](ComputationEditor& edit, Instruction* inst) {
-    Folder(edit, context.options).visit(inst);
+    Folder(edit, context.options, budget).visit(inst);
     return Status::ok();
   });
 }

@@ -50,7 +50,11 @@ bool is_free(const Instruction& inst) {
 class Mover {
  public:
   Mover(ComputationEditor& edit, Instruction* loop)
-      : edit_(edit), loop_(loop), invariant_(*loop->while_body()), outside_(*loop->while_body()) {}
+      : edit_(edit),
+        loop_(loop),
+        invariant_(*loop->while_body()),
+        is_moved_(*loop->while_body()),
+        outside_(*loop->while_body()) {}
 
   bool run() {
     Computation* body = loop_->while_body();
@@ -62,7 +66,8 @@ class Mover {
       // Values that something varying reads: these are what must be carried.
       for (Instruction* operand : inst->operands) {
         if (!invariant_[operand] || is_free(*operand) || operand->shape.size_bytes() > kMaxCarried) continue;
-        if (std::find(moved.begin(), moved.end(), operand) == moved.end()) moved.push_back(operand);
+        if (!is_moved_[operand]) moved.push_back(operand);
+        is_moved_[operand] = 1;
       }
     }
     if (moved.empty()) return false;
@@ -121,7 +126,7 @@ class Mover {
 
   ComputationEditor& edit_;
   Instruction* loop_;
-  hlo::InstructionTable<char> invariant_;
+  hlo::InstructionTable<char> invariant_, is_moved_;
   hlo::InstructionTable<Instruction*> outside_;
 };
 

@@ -6,6 +6,7 @@
 // spec/hlo-front-half.md §4.16 (25, 112).
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tools/hlo-opt/hlo/loops.h"
 #include "tools/hlo-opt/hlo/passes.h"
@@ -23,12 +24,17 @@ int64_t largest_channel(const hlo::Module& module) {
   return largest;
 }
 
+// In what the body calls, at any depth; callees are shared by the copies, so their ids could not be renewed.
 bool has_channel_in_callee(const Computation& body) {
-  for (const auto& inst : body.instructions()) {
-    for (const Computation* called : inst->called) {
-      for (const auto& inner : called->instructions())
-        if (inner->attrs().channel_id > 0) return true;
-      if (has_channel_in_callee(*called)) return true;
+  std::vector<const Computation*> work{&body};
+  std::unordered_set<const Computation*> seen;
+  while (!work.empty()) {
+    const Computation* computation = work.back();
+    work.pop_back();
+    for (const auto& inst : computation->instructions()) {
+      if (computation != &body && inst->attrs().channel_id > 0) return true;
+      for (const Computation* called : inst->called)
+        if (seen.insert(called).second) work.push_back(called);
     }
   }
   return false;
