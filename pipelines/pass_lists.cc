@@ -8,8 +8,9 @@ namespace ncc::pipelines {
 
 Result<std::vector<std::string>> pass_list(const File& file, const std::string& job,
                                            const std::string& optlevel) {
-  // Most pipeline files have no lists; reading them as YAML to find that out is what costs.
-  if (file.text.find("passes") == std::string::npos) return std::vector<std::string>{};
+  // Most files and jobs have no lists; reading a file as YAML to find that out is what planning would cost.
+  if (file.text.find("passes:") == std::string::npos || file.text.find(job) == std::string::npos)
+    return std::vector<std::string>{};
   try {
     const YAML::Node levels = YAML::Load(file.text)["passes"][job];
     if (!levels) return std::vector<std::string>{};

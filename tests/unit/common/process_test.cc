@@ -1,11 +1,14 @@
 #include "common/process/process.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <regex>
 
 #include "common/diag/suggest.h"
+#include "common/files/files.h"
 #include "common/log/log.h"
 
 namespace ncc::process {
@@ -70,6 +73,42 @@ TEST_CASE("a child leaves no core file and reads nothing", "[process]") {
   Heard heard;
   shell("ulimit -c; cat; echo end", &heard);
   CHECK(heard.out == std::vector<std::string>{"0", "end"});
+}
+
+TEST_CASE("a limit of address space binds the child alone", "[process]") {
+  SignalGate gate;
+  std::string limit;
+  Listener listener;
+  listener.line = [&](Stream, std::string_view line) { limit = std::string(line); };
+  CHECK(run({"/bin/sh", {"-c", "ulimit -v"}, "/", 0, int64_t{512} << 20}, gate, listener).ok());
+  CHECK(limit == std::to_string(512 << 10));
+  rlimit ours{};
+  REQUIRE(::getrlimit(RLIMIT_AS, &ours) == 0);
+  CHECK(ours.rlim_cur != rlim_t{512} << 20);
+}
+
+TEST_CASE("processor time of the child and memory of the machine are told", "[process]") {
+  const Exit exit = shell("i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done");
+  CHECK(exit.user_s + exit.system_s > 0);
+  CHECK(exit.machine_peak_bytes > exit.peak_rss_bytes);
+}
+
+TEST_CASE("a record of the log file has time, level, process and source", "[log]") {
+  std::string path = "/tmp/log_test_XXXXXX";
+  const int fd = ::mkstemp(path.data());
+  REQUIRE(fd >= 0);
+  ::close(fd);
+  log::Logger logger({log::Level::Off});
+  REQUIRE(logger.open_file(path, log::Level::Info).is_ok());
+  logger.write(log::Level::Info, "job.Kelper.5", "Starting job Kelper");
+  logger.write(log::Level::Debug, "job.Kelper.5", "below the file's level");
+  logger.close_file();
+  const Result<std::string> text = read_file(path);
+  ::unlink(path.c_str());
+  REQUIRE(text.is_ok());
+  const std::regex record(
+      R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ INFO \d+ \[job\.Kelper\.5\]: Starting job Kelper\n)");
+  CHECK(std::regex_match(text.value(), record));
 }
 
 TEST_CASE("verbosity accepts names and numbers", "[log]") {
