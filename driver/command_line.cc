@@ -108,8 +108,13 @@ std::vector<std::string> shown_subcommands() {
 /// The subcommands that are the driver's own.
 int run_own(const std::string& name, std::vector<std::string> args, const std::string& launch_dir) {
   if (name == "compile") return run_compile(args, launch_dir);
-  if (name == "completion") return fmt::print("{}", bash_completion(shown_subcommands())), 0;
   const std::string topic = args.empty() ? "" : args.front();
+  if (topic == "--help" || topic == "-h") {
+    for (const Subcommand& row : all_subcommands())
+      if (row.name == name) fmt::print("usage: neuron-driver {} ...\n{}\n", name, row.summary);
+    return 0;
+  }
+  if (name == "completion") return fmt::print("{}", bash_completion(shown_subcommands())), 0;
   if (name == "docs") {
     const std::string text = document(topic);
     if (!text.empty()) return std::fputs(text.c_str(), stdout), 0;

@@ -29,10 +29,11 @@ constexpr const char* kMetrics = "global_metric_store.json";
 
 /// The options of an earlier compile, out of its state.json (a path, or the JSON text itself).
 Result<std::vector<std::string>> argv_of_state(const std::string& state, const std::string& launch_dir) {
-  std::string text = state;
+  std::string text = state, folder;
   if (!state.starts_with('{')) {
-    const std::string path = state.starts_with('/') ? state : launch_dir + "/" + state;
-    NCC_ASSIGN(text, read_file(path));
+    const std::filesystem::path path = (std::filesystem::path(launch_dir) / state).lexically_normal();
+    NCC_ASSIGN(text, read_file(path.string()));
+    folder = path.parent_path().string();
   }
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   const auto bad = [&](const char* what) {
@@ -41,11 +42,16 @@ Result<std::vector<std::string>> argv_of_state(const std::string& state, const s
   if (!json.is_object()) return bad("it is not a JSON object");
   if (!json.contains("command") || !json["command"].is_array()) return bad("it has no list 'command'");
   if (!json.contains("work_dir") || !json["work_dir"].is_string()) return bad("it has no text 'work_dir'");
-  std::vector<std::string> argv = {"--temp-dir=" + json["work_dir"].get<std::string>()};
+  // A work folder may have been moved; its state.json is still in it.
+  std::error_code failure;
+  const std::string recorded = json["work_dir"].get<std::string>();
+  const bool is_there = folder.empty() || std::filesystem::is_directory(recorded, failure);
+  std::vector<std::string> argv;
   for (const nlohmann::json& word : json["command"]) {
     if (!word.is_string()) return bad("'command' holds something that is not text");
     argv.push_back(word.get<std::string>());
   }
+  argv.insert(std::find(argv.begin(), argv.end(), "--"), "--temp-dir=" + (is_there ? recorded : folder));
   return argv;
 }
 

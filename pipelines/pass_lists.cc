@@ -25,7 +25,7 @@ Result<std::vector<std::string>> pass_list(const File& file, const std::string& 
     }
     return error(Code::EDRV005, file.name, fmt::format("passes.{} names levels in a circle", job));
   } catch (const YAML::Exception& bad) {
-    return error(Code::EDRV005, file.name, std::string(bad.what()));
+    return error(Code::EDRV005, fmt::format("{}:{}", file.name, bad.mark.line + 1), bad.msg);
   }
 }
 

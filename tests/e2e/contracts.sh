@@ -31,6 +31,11 @@ for job in Frontend WalrusDriver Kelper; do
   check "restart from $job gives the same bytes" cmp first.neff "from_$job.neff"
 done
 
+mv work moved
+check "restart in a moved work folder" "$driver" compile --state moved/state.json --from-job WalrusDriver -o moved.neff
+check "it gives the same bytes" cmp first.neff moved.neff
+mv moved work
+
 # A Penguin model is compiled from the folder it lies in, with its constants; the same bytes come out.
 check "compile the Penguin file" "$driver" compile work/penguin.pb -o from_penguin.neff
 check "a Penguin file gives the same bytes" cmp first.neff from_penguin.neff

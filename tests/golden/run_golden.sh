@@ -27,7 +27,9 @@ for case in $(find "$@" -name '*.txt' | sort); do
   # Sections to files: section "in NAME" becomes NAME.
   awk -v dir="$dir" '
     /^--- / { name = $2; if (name == "in" && NF > 2) name = $3; else if (name == "stdout" || name == "stderr") name = ".want_" name
-              file = dir "/" name; if (name !~ /^\.want/ && !seen++) print name > (dir "/.first"); printf "" > file; next }
+              file = dir "/" name; if (name !~ /^\.want/ && !seen++) print name > (dir "/.first")
+              if (name ~ /\//) { folder = file; sub(/\/[^\/]*$/, "", folder); system("mkdir -p \"" folder "\"") }
+              printf "" > file; next }
     file != "" { print > file }' "$case"
   first=$(cat "$dir/.first" 2>/dev/null)
   run=$(sed -n 's/^;; RUN: //p' "$case" | head -1)
