@@ -310,6 +310,11 @@ Result<std::unique_ptr<Module>> Importer::run() {
     Computation* computation = functions_[string_attr(*func, "sym_name")].second;
     NCC_TRY(import_function(*func, computation));
   }
+  // A result of one array is itself the output that `tf.aliasing_output = 0` names; only a tuple has
+  // elements.
+  if (!module_->entry()->root()->shape.is_tuple())
+    for (InputOutputAlias& alias : module_->aliases)
+      if (alias.output_index == std::vector<int64_t>{0}) alias.output_index.clear();
   NCC_TRY(finish_module(module_.get()));
   return std::move(module_);
 }

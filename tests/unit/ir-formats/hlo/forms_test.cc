@@ -173,6 +173,17 @@ TEST_CASE("size-1 dimensions are reshaped away and unsorted ones transposed befo
   CHECK(broadcast->operand(0)->operand(0)->is(Opcode::Reshape));
 }
 
+TEST_CASE("an alias to the only result of a function is an alias to the whole output", "[hlo][mlir]") {
+  const auto module = take(read_stablehlo(R"(
+    func.func @main(%x: tensor<2xf32> {tf.aliasing_output = 0 : i32}) -> tensor<2xf32> {
+      %0 = stablehlo.negate %x : tensor<2xf32>
+      return %0 : tensor<2xf32>
+    })",
+                                          "alias.mlir"));
+  REQUIRE(module->aliases.size() == 1);
+  CHECK(module->aliases[0].output_index.empty());
+}
+
 TEST_CASE("checks are kept as custom-calls with their numbers", "[hlo][mlir]") {
   const auto module = take(read_stablehlo(R"(
     func.func @main() {
