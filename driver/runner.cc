@@ -12,6 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kShownLogLines = 20;
+constexpr std::chrono::seconds kDotInterval(1);
 constexpr size_t kShownLineLength = 500;
 constexpr int64_t kFullDiskBytes = 16 << 10;  // less free space than this: what failed, failed for that
 constexpr std::string_view kPassLine = "[pass]: Running ";
@@ -219,7 +220,10 @@ class PlanRun {
       logger_.write_raw_error(source, line);
     };
     listener.tick = [this] {
-      logger_.dot();
+      if (Clock::now() - last_dot_ >= kDotInterval) {
+        last_dot_ = Clock::now();
+        logger_.dot();
+      }
       if (context_.progress != nullptr) context_.progress->tick();
     };
     const process::Exit exit = host_.run(
@@ -280,6 +284,7 @@ class PlanRun {
   std::string logger_name_;
   Outcome outcome_;
   std::deque<std::string> last_lines_;
+  Clock::time_point last_dot_ = Clock::now();
 };
 
 }  // namespace

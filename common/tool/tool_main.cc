@@ -1,15 +1,16 @@
 #include "common/tool/tool_main.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <new>
 
+#include "common/diag/suggest.h"
 #include "common/tool/report.h"
 
 namespace ncc {
 namespace {
 
-constexpr int kExitUsage = 1;
 constexpr int kExitInternal = 70;
 constexpr int kExitOutOfMemory = 137;  // maps like a SIGKILL from the kernel's out-of-memory killer
 
@@ -38,6 +39,19 @@ Status open_log(const LogOptions& options) {
   return options.file.empty() ? Status::ok() : tool_logger().open_file(options.file, file.level);
 }
 
+/// EARG002 for the first option that the tool does not have, whatever else is missing; else EARG001.
+Status usage_error(const CLI::App& app, const CLI::ParseError& bad) {
+  const std::vector<std::string> left = app.remaining();
+  const auto unknown =
+      std::find_if(left.begin(), left.end(), [](const std::string& word) { return word.starts_with('-'); });
+  if (unknown == left.end()) return error(Code::EARG001, std::string(bad.what()));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  const std::string word = unknown->substr(0, unknown->find('='));
+  return error(Code::EARG002, word, closest_name(word, known));
+}
+
 }  // namespace
 
 log::Logger& tool_logger() {
@@ -58,8 +72,7 @@ int tool_main(const ToolInfo& tool, int argc, char** argv, const std::function<v
     return app.exit(help);
   } catch (const CLI::ParseError& bad) {
     if (bad.get_exit_code() == 0) return app.exit(bad);
-    report_failure(error(Code::EARG001, std::string(bad.what())));
-    return kExitUsage;
+    return report_failure(usage_error(app, bad));
   }
   try {
     if (const Status opened = open_log(logging); !opened.is_ok()) return report_failure(opened);
