@@ -140,6 +140,8 @@ class Importer {
   Status custom_call(OpContext& ctx);
   Status composite(OpContext& ctx);
   Status check(OpContext& ctx);
+  Status probe(OpContext& ctx);
+  Status run_parallel(OpContext& ctx);
   Status manual_computation(OpContext& ctx);
   Status async_start(OpContext& ctx);
   Result<Computation*> function(const OpContext& ctx, std::string_view name) const;

@@ -237,6 +237,44 @@ Status Importer::check(OpContext& ctx) {
   return Status::ok();
 }
 
+// The value itself; the interpreter keeps what passes for a later check.
+Status Importer::probe(OpContext& ctx) {
+  Instruction* inst = make_op(ctx, Opcode::CustomCall, ctx.in);
+  Attributes& a = inst->mutable_attrs();
+  a.custom_call_target = ctx.op.name;
+  a.custom_call_has_side_effect = true;
+  a.raw.emplace_back("probe_id", word(ctx, "probe_id"));
+  return Status::ok();
+}
+
+// A custom-call of all programs of the grid, row by row (a row per replica), then of the functions that make
+// infeed values; "grid" says how many rows and columns.
+Status Importer::run_parallel(OpContext& ctx) {
+  const Attr* programs = ctx.op.attr("programs");
+  if (!programs || programs->items.empty()) return fail(ctx, "attribute 'programs' is missing");
+  Instruction* inst = make_op(ctx, Opcode::CustomCall, ctx.in);
+  const size_t columns = programs->items[0].items.size();
+  for (const Attr& row : programs->items) {
+    if (row.items.size() != columns || columns == 0)
+      return fail(ctx, "rows of 'programs' must be equally long");
+    for (const Attr& item : row.items) {
+      NCC_ASSIGN(Computation * callee, function(ctx, item.text));
+      inst->called.push_back(callee);
+    }
+  }
+  if (const Attr* infeed = ctx.op.attr("infeed")) {
+    for (const Attr& item : infeed->items) {
+      NCC_ASSIGN(Computation * callee, function(ctx, item.text));
+      inst->called.push_back(callee);
+    }
+  }
+  Attributes& a = inst->mutable_attrs();
+  a.custom_call_target = ctx.op.name;
+  a.custom_call_has_side_effect = true;
+  a.raw.emplace_back("grid", fmt::format("{}x{}", programs->items.size(), columns));
+  return Status::ok();
+}
+
 // The body of a manual computation works on one device's part; on one device that is the whole.
 Status Importer::manual_computation(OpContext& ctx) {
   const Region& region = ctx.op.regions[0];

@@ -25,7 +25,17 @@ struct Check {
   bool transcendental = false;  // an f32 transcendental op feeds the checked value
 };
 
+/// What a program is measured by.
+enum class Measure : uint8_t {
+  Checks,     // its results against expected values
+  ReadsBack,  // it has none: written and read back it is the same module, and it evaluates if it needs no
+              // inputs
+  Time,       // a benchmark without expected values: compiled and timed, nothing to do at level golden
+};
+
 struct Program {
+  Measure measure = Measure::Checks;
+  bool is_grid = false;     // runs several processes, or probes: on the interpreter only
   std::string label;        // distinguishes the modules of a split file
   std::string module_path;  // file that the compiler reads; empty: `module` is written to one
   std::string inputs_dir;   // npy files on disk; empty: `inputs` are written to one
@@ -52,6 +62,7 @@ struct Settings {
   int jobs = 1;
   double timeout_s = 0;
   std::string tsv;
+  std::string form;  // of a corpus case's model: pb, txt, mlir, all; "" = the first that is there
   bool keep = false;
 };
 

@@ -23,12 +23,20 @@ Status bad_case(const std::string& dir, const std::string& why) {
   return error(Code::EFIL003, dir, "a corpus case", why);
 }
 
-std::string model_path(const std::string& dir) {
-  for (const char* name : {"model.hlo.pb", "model.mlir", "model.hlo.txt"}) {
-    const std::string path = dir + "/" + name;
-    if (fs::exists(path)) return path;
+struct Form {
+  const char* name;
+  const char* file;
+};
+constexpr Form kForms[] = {{"pb", "model.hlo.pb"}, {"mlir", "model.mlir"}, {"txt", "model.hlo.txt"}};
+
+std::vector<std::string> model_paths(const std::string& dir, const std::string& form) {
+  std::vector<std::string> paths;
+  for (const Form& known : kForms) {
+    const std::string path = dir + "/" + known.file;
+    const bool wanted = form.empty() ? paths.empty() : form == "all" || form == known.name;
+    if (wanted && fs::exists(path)) paths.push_back(path);
   }
-  return "";
+  return paths;
 }
 
 // Every python3 of PATH, then the system's own: the first one may lack numpy.
@@ -112,30 +120,53 @@ Status load_checks(const std::string& dir, const nlohmann::json& meta, Program& 
 
 }  // namespace
 
-Result<Program> load_corpus_case(const std::string& dir, const std::string& scratch_dir) {
-  NCC_ASSIGN(const std::string text, read_file(dir + "/meta.json"));
-  const nlohmann::json meta = nlohmann::json::parse(text, nullptr, false);
-  if (!meta.is_object()) return bad_case(dir, "meta.json is not a JSON object");
+namespace {
+
+Result<Program> load_form(const std::string& dir, const nlohmann::json& meta, const std::string& model) {
   Program program;
-  program.module_path = model_path(dir);
-  if (program.module_path.empty()) return bad_case(dir, "no model.hlo.pb, model.mlir or model.hlo.txt");
-  NCC_ASSIGN(std::unique_ptr<hlo::Module> module, hlo::read_module(program.module_path));
+  program.module_path = model;
+  NCC_ASSIGN(std::unique_ptr<hlo::Module> module, hlo::read_module(model));
   NCC_TRY(hlo::verify(*module));
   program.module = std::move(module);
-  if (meta.value("timing_only", false)) return program;
-  program.inputs_dir = dir + "/inputs";
+  if (meta.value("timing_only", false)) {
+    program.measure = Measure::Time;
+    return program;
+  }
   std::vector<Shape> parameters;
   for (const hlo::Instruction* parameter : program.module->entry()->parameters())
     parameters.push_back(parameter->shape);
-  if (!fs::exists(program.inputs_dir) && !parameters.empty()) {
-    NCC_TRY(make_inputs(dir, scratch_dir));
-    program.inputs_dir = scratch_dir + "/" + meta.value("name", "") + "/inputs";
-  }
+  program.inputs_dir = dir;
   NCC_ASSIGN(program.inputs, hlo::read_arguments(program.inputs_dir, parameters));
   // Files in another integer type than the parameter's are rewritten for the compiled program.
   if (has_wider_integers(meta, parameters)) program.inputs_dir.clear();
-  NCC_TRY(load_checks(dir, meta, program));
   return program;
+}
+
+}  // namespace
+
+Result<std::vector<Program>> load_corpus_case(const std::string& dir, const std::string& scratch_dir,
+                                              const std::string& form) {
+  NCC_ASSIGN(const std::string text, read_file(dir + "/meta.json"));
+  const nlohmann::json meta = nlohmann::json::parse(text, nullptr, false);
+  if (!meta.is_object()) return bad_case(dir, "meta.json is not a JSON object");
+  const std::vector<std::string> models = model_paths(dir, form);
+  if (models.empty())
+    return bad_case(dir, form.empty() || form == "all" ? "no model.hlo.pb, model.mlir or model.hlo.txt"
+                                                       : fmt::format("no model of form '{}'", form));
+  std::string inputs = dir + "/inputs";
+  const bool has_inputs = !meta.contains("inputs") || !meta["inputs"].is_array() || !meta["inputs"].empty();
+  if (!meta.value("timing_only", false) && has_inputs && !fs::exists(inputs)) {
+    NCC_TRY(make_inputs(dir, scratch_dir));
+    inputs = scratch_dir + "/" + meta.value("name", "") + "/inputs";
+  }
+  std::vector<Program> programs;
+  for (const std::string& model : models) {
+    NCC_ASSIGN(Program program, load_form(inputs, meta, model));
+    if (program.measure == Measure::Checks) NCC_TRY(load_checks(dir, meta, program));
+    if (models.size() > 1) program.label = fs::path(model).filename().string() + ": ";
+    programs.push_back(std::move(program));
+  }
+  return programs;
 }
 
 }  // namespace ncc::check

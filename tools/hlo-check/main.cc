@@ -20,14 +20,15 @@ std::string case_name(const std::string& path) {
 Status check_cases(const std::vector<std::string>& cases, const check::Settings& settings,
                    check::Totals& totals) {
   std::string tsv = "case\tlevel\tstatus\tdiagnostic\tmax_abs\tmax_rel\tcompile_s\tsim_s\tsim_ns\n";
-  totals = check::run_cases(cases, settings, [&](const std::string& path, const check::Outcome& one) {
-    fmt::print("{:<11} {}{}{}\n", name(one.verdict), case_name(path), one.diagnostic.empty() ? "" : ": ",
-               one.diagnostic);
-    std::fflush(stdout);
-    tsv += fmt::format("{}\t{}\t{}\t{}\t{:g}\t{:g}\t{:.3f}\t{:.3f}\t{:.0f}\n", case_name(path),
-                       name(settings.level), name(one.verdict), one.diagnostic, one.max_abs, one.max_rel,
-                       one.compile_s, one.sim_s, one.sim_ns);
-  });
+  totals = check::run_cases(
+      check::expand_cases(cases), settings, [&](const std::string& path, const check::Outcome& one) {
+        fmt::print("{:<11} {}{}{}\n", name(one.verdict), case_name(path), one.diagnostic.empty() ? "" : ": ",
+                   one.diagnostic);
+        std::fflush(stdout);
+        tsv += fmt::format("{}\t{}\t{}\t{}\t{:g}\t{:g}\t{:.3f}\t{:.3f}\t{:.0f}\n", case_name(path),
+                           name(settings.level), name(one.verdict), one.diagnostic, one.max_abs, one.max_rel,
+                           one.compile_s, one.sim_s, one.sim_ns);
+      });
   if (!settings.tsv.empty()) NCC_TRY(write_file(settings.tsv, tsv));
   fmt::print("{} passed, {} failed, {} skipped\n", totals.passed, totals.failed, totals.skipped);
   return Status::ok();
@@ -45,8 +46,13 @@ int main(int argc, char** argv) {
        "Example: hlo-check tests/data/*.mlir --level sim --jobs 4 --tsv results.tsv"},
       argc, argv,
       [&](CLI::App& app) {
-        app.add_option("CASE", cases, "StableHLO test modules (.mlir) and corpus case folders")->required();
+        app.add_option("CASE", cases,
+                       "StableHLO test modules (.mlir), corpus case folders, or folders of either")
+            ->required();
         app.add_option("--level", level, "what to execute: golden, penguin, bir or sim (default golden)");
+        app.add_option("--form", settings.form,
+                       "form of a corpus model: pb, txt, mlir or all (default: the first that is there)")
+            ->check(CLI::IsMember({"pb", "txt", "mlir", "all"}));
         app.add_option("--target", settings.target, "machine generation to compile for (default trn2)");
         app.add_option("-O,--optlevel", settings.optlevel, "optimisation level passed to the compiler");
         app.add_option("--jobs", settings.jobs, "cases run at the same time (default 1)")

@@ -11,6 +11,10 @@ struct Totals {
   int64_t passed = 0, failed = 0, skipped = 0;
 };
 
+/// Paths as given; a folder that is no corpus case stands for the test modules and corpus cases in it, by
+/// name.
+std::vector<std::string> expand_cases(const std::vector<std::string>& paths);
+
 /// Runs every case and calls `report` in the order of the list. A worker that exceeds the timeout is killed
 /// (verdict timeout), one that dies is verdict crash. Call before the process has threads.
 Totals run_cases(const std::vector<std::string>& cases, const Settings& settings,

@@ -5,8 +5,8 @@
 
 namespace ncc::check {
 
-/// Reads a test file (its modules are split at `// -----`) into one program per module. Modules without any
-/// check are left out.
+/// Reads a test file (its modules are split at `// -----`) into one program per module. A module without
+/// any check is one that is measured by reading it back.
 Result<std::vector<Program>> load_stablehlo_case(const std::string& path);
 
 /// The same for one module that is already read. Nothing when it has no check.

@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_set>
 
+#include "ir-formats/hlo/interpreter/concrete.h"
 #include "ir-formats/hlo/interpreter/ops.h"
 #include "ir-formats/hlo/interpreter/ops_elementwise.h"
 #include "ir-formats/hlo/interpreter/quantize.h"
@@ -46,6 +47,17 @@ Literal normalised_pred(const Literal& literal) {
   return out;
 }
 
+// Static sizes must be equal; a bounded dynamic size is at most its bound.
+bool fits(const Shape& given, const Shape& expected) {
+  if (given.rank() != expected.rank()) return false;
+  for (int64_t d = 0; d < given.rank(); ++d) {
+    const int64_t size = given.dims[static_cast<size_t>(d)], wanted = expected.dims[static_cast<size_t>(d)];
+    const bool free = expected.is_dynamic_dim(d) && (wanted == kUnbounded || size <= wanted);
+    if (size != wanted && !free) return false;
+  }
+  return true;
+}
+
 Result<Literal> checked_argument(const Literal& literal, const Shape& expected, int64_t number) {
   if (!literal.is_valid()) return error(Code::ERUN001, number, std::string("no value given"));
   if (literal.is_tuple() && expected.is_tuple() && literal.elements().size() == expected.elements.size()) {
@@ -57,7 +69,7 @@ Result<Literal> checked_argument(const Literal& literal, const Shape& expected, 
     return Literal::make_tuple(std::move(elements));
   }
   if (literal.shape().dtype != expected.dtype || literal.is_tuple() || expected.is_tuple() ||
-      literal.shape().dims != expected.dims)
+      !fits(literal.shape(), expected))
     return error(Code::ERUN001, number,
                  fmt::format("found {}, expected {}", to_string(literal.shape()), to_string(expected)));
   return normalised_pred(literal);
@@ -105,7 +117,11 @@ const Evaluator::Plan& Evaluator::plan(const Computation& computation) {
   const auto order = live_instructions(computation, all);
   std::unordered_map<const Instruction*, int> slots;
   for (const Instruction* inst : order) {
-    Node node{inst, computes_dequantized(*inst) ? eval_quantized : eval_function(inst->opcode), {}, {}};
+    Node node{inst,
+              computes_dequantized(*inst) ? eval_quantized : eval_function(inst->opcode),
+              {},
+              {},
+              needs_concrete_sizes(*inst)};
     for (const Instruction* operand : inst->operands) node.operands.push_back(slots.at(operand));
     node.last_use.assign(node.operands.size(), false);
     slots[inst] = static_cast<int>(cached->nodes.size());
@@ -132,6 +148,13 @@ const LaneProgram* Evaluator::lane_program(const Computation& computation) {
   return found->second ? &*found->second : nullptr;
 }
 
+Result<Literal> Evaluator::evaluate(const Node& node, Operands& operands) {
+  if (!node.sizes_at_run_time) return node.function(*this, *node.inst, operands);
+  Concrete concrete;
+  NCC_TRY(make_concrete(*node.inst, operands, concrete));
+  return node.function(*this, concrete.inst, operands);
+}
+
 Result<Literal> Evaluator::run(const Computation& computation, std::vector<Literal> args) {
   const Plan& plan = this->plan(computation);
   const bool observed = options_.observer && computation.is_entry();
@@ -155,7 +178,7 @@ Result<Literal> Evaluator::run(const Computation& computation, std::vector<Liter
           operands.push_back(value);
         }
       }
-      Result<Literal> result = node.function(*this, *node.inst, operands);
+      Result<Literal> result = evaluate(node, operands);
       if (!result.is_ok()) return result.status().with_loc(node.inst->loc);
       values[n] = result.take();
     }

@@ -8,4 +8,7 @@ namespace ncc::hlo {
   Result<Literal> function(Evaluator& evaluator, const Instruction& inst, Operands& operands);
 #include "ir-formats/hlo/interpreter/eval_table.def"
 
+/// The custom call `interpreter.run_parallel`.
+Result<Literal> run_parallel(const Instruction& inst, Operands& operands);
+
 }  // namespace ncc::hlo

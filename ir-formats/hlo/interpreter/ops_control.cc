@@ -42,9 +42,26 @@ Result<Literal> eval_token(Evaluator&, const Instruction&, Operands&) {
   return Literal::zeros(Shape::token());
 }
 
-// One device: replica 0, partition 0.
-Result<Literal> eval_device_id(Evaluator&, const Instruction&, Operands&) {
-  return Literal::scalar_int(Dtype::U32, 0);
+// The start computes. HLO keeps (operands, result, contexts…) until the done takes the result; a StableHLO
+// future is the result itself.
+Result<Literal> eval_async_start(Evaluator& evaluator, const Instruction& inst, Operands& operands) {
+  Literal given = Literal::make_tuple(operands);
+  NCC_ASSIGN(Literal result, evaluator.run(*inst.body(), std::move(operands)));
+  const std::vector<Shape>& parts = inst.shape.elements;
+  const bool keeps_operands = parts.size() >= 2 && parts[0].is_tuple() &&
+                              parts[0].elements.size() == given.elements().size() &&
+                              compatible(parts[1], inst.body()->root()->shape);
+  if (!keeps_operands) return result;
+  std::vector<Literal> elements = {std::move(given), std::move(result)};
+  for (size_t i = 2; i < parts.size(); ++i) elements.push_back(Literal::zeros(parts[i]));
+  return Literal::make_tuple(std::move(elements));
+}
+
+Result<Literal> eval_async_done(Evaluator&, const Instruction& inst, Operands& operands) {
+  if (compatible(inst.shape, inst.operand_shape(0))) return std::move(operands[0]);
+  if (!operands[0].is_tuple() || operands[0].elements().size() < 2)
+    return unsupported(inst, "its operand is no start tuple");
+  return operands[0].elements()[1];
 }
 
 }  // namespace ncc::hlo

@@ -150,4 +150,51 @@ Result<Literal> eval_rng(Evaluator&, const Instruction& inst, Operands& operands
   return out;
 }
 
+// The state before the step; the counter of 128 bits then grows by delta.
+Result<Literal> eval_rng_get_and_update_state(Evaluator& evaluator, const Instruction& inst, Operands&) {
+  std::array<uint64_t, 2>& state = evaluator.rng_state();
+  Literal out = Literal::zeros(inst.shape);
+  if (inst.shape.size_bytes() != static_cast<int64_t>(sizeof(state)))
+    return unsupported(inst, "a state of other than two 64-bit words");
+  std::memcpy(out.mutable_data(), state.data(), sizeof(state));
+  const uint64_t delta = static_cast<uint64_t>(inst.attrs().delta);
+  state[0] += delta;
+  if (state[0] < delta) ++state[1];
+  return out;
+}
+
+namespace {
+
+// Rounds |x| up with the probability of its fractional part, that is when `random`, as a fraction of its
+// range, is below it; then saturates to the result's type.
+int64_t stochastic_integer(double x, uint64_t random, int random_bits, int64_t least, int64_t most) {
+  if (x != x) return 0;
+  if (x <= static_cast<double>(least)) return least;
+  if (x >= static_cast<double>(most)) return most;
+  const double magnitude = std::floor(std::fabs(x)), fraction = std::fabs(x) - magnitude;
+  int64_t value = static_cast<int64_t>(magnitude);
+  const double threshold = std::ldexp(fraction, random_bits);
+  if (static_cast<double>(random) < std::floor(threshold)) ++value;
+  return std::signbit(x) ? -value : value;
+}
+
+}  // namespace
+
+Result<Literal> eval_stochastic_convert(Evaluator&, const Instruction& inst, Operands& operands) {
+  const Dtype type = inst.shape.dtype, random_type = operands[1].shape().dtype;
+  if (!is_signed_int(type) || !is_unsigned_int(random_type))
+    return unsupported(inst, "it converts to signed integers by unsigned random numbers only");
+  const int bits = info(type).bits;
+  const int64_t most = static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1), least = -most - 1;
+  const int random_bits = info(random_type).bits;
+  Literal out = Literal::zeros(Shape::array(type, operands[0].shape().dims));
+  for (int64_t i = 0; i < out.num_elements(); ++i) {
+    uint64_t random = static_cast<uint64_t>(operands[1].as_int64(i));
+    if (random_bits < 64) random &= (uint64_t{1} << random_bits) - 1;
+    store_from_int64(type, out.mutable_data() + i * size_bytes(type),
+                     stochastic_integer(operands[0].as_double(i), random, random_bits, least, most));
+  }
+  return out;
+}
+
 }  // namespace ncc::hlo

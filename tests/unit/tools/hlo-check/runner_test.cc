@@ -58,8 +58,33 @@ TEST_CASE("outcomes are reported in the order of the cases, whatever happens in 
         verdicts.push_back(fs::path(path).stem().string() + " " + std::string(name(outcome.verdict)));
       });
   CHECK(verdicts == std::vector<std::string>{"pass pass", "mismatch mismatch", "endless timeout",
-                                             "broken error", "empty skipped"});
-  CHECK(totals.passed == 1);
+                                             "broken error", "empty pass"});
+  CHECK(totals.passed == 2);
   CHECK(totals.failed == 3);
-  CHECK(totals.skipped == 1);
+  CHECK(totals.skipped == 0);
+}
+
+TEST_CASE("a folder stands for the cases in it, and process grids are skipped below golden", "[hlo-check]") {
+  Cases cases;
+  cases.add("b.mlir", doubling(4));
+  cases.add("a.mlir", R"(module {
+    func.func @id() -> tensor<ui32> {
+      %0 = stablehlo.replica_id : tensor<ui32>
+      return %0 : tensor<ui32>
+    }
+    func.func @main() {
+      %r:2 = "interpreter.run_parallel"() {programs = [[@id], [@id]]} : () -> (tensor<ui32>, tensor<ui32>)
+      check.expect_eq_const %r#1, dense<1> : tensor<ui32>
+      func.return
+    } })");
+  cases.add("notes.txt", "no case");
+  const std::vector<std::string> paths = expand_cases({cases.dir.string()});
+  REQUIRE(paths ==
+          std::vector<std::string>{(cases.dir / "a.mlir").string(), (cases.dir / "b.mlir").string()});
+  Settings settings;
+  CHECK(run_case(paths[0], settings, (cases.dir / "work").string()).verdict == Verdict::Pass);
+  settings.level = Level::Sim;
+  const Outcome outcome = run_case(paths[0], settings, (cases.dir / "work").string());
+  CHECK(outcome.verdict == Verdict::Skipped);
+  CHECK(outcome.diagnostic == "process grids and probes run at level golden only");
 }

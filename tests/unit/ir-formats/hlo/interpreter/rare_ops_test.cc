@@ -1,0 +1,87 @@
+// Ops that few models use, and programs whose sizes are known at run time. Expected values are worked out by
+// hand.
+#include "tests/unit/ir-formats/hlo/interpreter/run_text.h"
+
+using namespace ncc;
+using namespace ncc::hlo;
+using Values = std::vector<double>;
+
+TEST_CASE("einsum sums over letters that the result lacks, diagonals included", "[interpreter]") {
+  CHECK(values_of(run_text(R"(func.func @main() -> tensor<2x2xi32> {
+    %a = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
+    %b = stablehlo.constant dense<[[1, 0], [0, 1], [1, 1]]> : tensor<3x2xi32>
+    %r = stablehlo.einsum %a, %b, config = "ij,jk->ki" : (tensor<2x3xi32>, tensor<3x2xi32>) -> tensor<2x2xi32>
+    return %r : tensor<2x2xi32> })")) == Values{4, 10, 5, 11});
+  CHECK(values_of(run_text(R"(func.func @main() -> tensor<f32> {
+    %a = stablehlo.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+    %r = "stablehlo.unary_einsum"(%a) <{einsum_config = "ii->"}> : (tensor<2x2xf32>) -> tensor<f32>
+    return %r : tensor<f32> })")) == Values{5});
+}
+
+TEST_CASE("torch_index_select picks along one dimension, batch by batch", "[interpreter]") {
+  CHECK(values_of(run_text(R"(func.func @main() -> tensor<2x2xi32> {
+    %a = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
+    %i = stablehlo.constant dense<[[2, 0], [1, 1]]> : tensor<2x2xi32>
+    %r = "stablehlo.torch_index_select"(%a, %i) <{dim = 1 : i64, batch_dims = 1 : i64}>
+      : (tensor<2x3xi32>, tensor<2x2xi32>) -> tensor<2x2xi32>
+    return %r : tensor<2x2xi32> })")) == Values{3, 1, 5, 5});
+}
+
+TEST_CASE("ragged_dot multiplies each group of rows with its own matrix", "[interpreter]") {
+  CHECK(values_of(run_text(R"(func.func @main() -> tensor<3x1xf32> {
+    %a = stablehlo.constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>
+    %b = stablehlo.constant dense<[[[1.0], [1.0]], [[10.0], [0.0]]]> : tensor<2x2x1xf32>
+    %g = stablehlo.constant dense<[2, 1]> : tensor<2xi32>
+    %r = "chlo.ragged_dot"(%a, %b, %g) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<
+      lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1],
+      rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}>
+      : (tensor<3x2xf32>, tensor<2x2x1xf32>, tensor<2xi32>) -> tensor<3x1xf32>
+    return %r : tensor<3x1xf32> })")) == Values{3, 7, 50});
+}
+
+TEST_CASE("stochastic-convert rounds up below the fraction and saturates", "[interpreter]") {
+  CHECK(values_of(run_text(R"(HloModule m
+ENTRY main {
+  x = f32[5] constant({1.25, 1.25, -1.25, 1e20, nan})
+  r = u32[5] constant({1, 3000000000, 1, 0, 0})
+  ROOT y = s32[5] stochastic-convert(x, r)
+})")) == Values{2, 1, -2, 2147483647, 0});
+}
+
+TEST_CASE("rng-get-and-update-state counts on by delta", "[interpreter]") {
+  const Literal states = run_text(R"(HloModule m
+ENTRY main {
+  a = u64[2] rng-get-and-update-state(), delta=5
+  b = u64[2] rng-get-and-update-state(), delta=5, control-predecessors={a}
+  ROOT t = (u64[2], u64[2]) tuple(a, b)
+})");
+  CHECK(states.elements()[1].as_int64(0) - states.elements()[0].as_int64(0) == 5);
+}
+
+TEST_CASE("an asynchronous call gives its result when it is done", "[interpreter]") {
+  CHECK(values_of(run_text(R"(HloModule m
+double {
+  p = f32[2] parameter(0)
+  ROOT s = f32[2] add(p, p)
+}
+ENTRY main {
+  x = f32[2] constant({1, 2})
+  start = ((f32[2]), f32[2], s32[]) async-start(x), calls=double
+  ROOT done = f32[2] async-done(start)
+})")) == Values{2, 4});
+}
+
+TEST_CASE("sizes of a dynamic program come from its arguments", "[interpreter]") {
+  const std::string text = R"(func.func @main(%n: tensor<i64>, %x: tensor<?x2xf32>) -> tensor<?xf32> {
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %s = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1]
+      : (tensor<?x2xf32>, tensor<f32>) -> tensor<?xf32>
+    %m = stablehlo.reshape %n : (tensor<i64>) -> tensor<1xi64>
+    %i = stablehlo.dynamic_iota %m, dim = 0 : (tensor<1xi64>) -> tensor<?xf32>
+    %r = stablehlo.add %s, %i : tensor<?xf32>
+    return %r : tensor<?xf32> })";
+  const Literal x = literal_of<float>(Dtype::F32, {3, 2}, {1, 2, 3, 4, 5, 6});
+  CHECK(values_of(run_text(text, {Literal::scalar_int(Dtype::S64, 3), x})) == Values{3, 8, 13});
+  // Two sizes that do not go together.
+  CHECK(!try_run(text, {Literal::scalar_int(Dtype::S64, 2), x}).is_ok());
+}
