@@ -26,5 +26,15 @@ TEST_CASE("an unknown name is an error, a known one says that it is not implemen
   CHECK(require_pass("dce").is_ok());
 }
 
+TEST_CASE("the alias of a function's only result names the root itself", "[hlo-passes]") {
+  Result<std::unique_ptr<hlo::Module>> module = hlo::read_stablehlo(
+      "func.func @main(%x: tensor<2xf32> {tf.aliasing_output = 0 : i32}) -> tensor<2xf32> {\n"
+      "  %y = stablehlo.negate %x : tensor<2xf32>\n  return %y : tensor<2xf32>\n}",
+      "test.mlir");
+  REQUIRE(module.is_ok());
+  PassContext context;
+  CHECK(find_pass("verify-aliasing")->run(*module.value(), context).is_ok());
+}
+
 }  // namespace
 }  // namespace ncc::hlo_passes
