@@ -114,7 +114,8 @@ Result<Shape> infer_all_to_all(const Instruction& inst) {
   NCC_TRY(check_groups(inst, {"all_to_all_c5", "all_to_all_c7", "", "all_to_all_c8"}));
   const Attributes& a = inst.attrs();
   if (a.split_dimension < 0) {
-    if (!inst.dimensions.empty()) NCC_TRY(check_dimension(inst, inst.operand_shape(0), "all_to_all_c1"));
+    if (!inst.dimensions.empty() && inst.num_operands() > 0)
+      NCC_TRY(check_dimension(inst, inst.operand_shape(0), "all_to_all_c1"));
     return as_results(operand_shapes(inst));
   }
   if (a.split_count < 1) return mismatch(inst, "all_to_all_c4", "split_count", a.split_count, "at least 1");

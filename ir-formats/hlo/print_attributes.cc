@@ -57,8 +57,13 @@ std::string window_text(const Window& window) {
 
 std::string labels(int64_t first, char first_letter, int64_t second, char second_letter,
                    const std::vector<int64_t>& spatial) {
-  int64_t last = std::max(first, second);
-  for (int64_t d : spatial) last = std::max(last, d);
+  int64_t last = std::max(first, second), least = std::min(first, second);
+  for (int64_t d : spatial) {
+    last = std::max(last, d);
+    least = std::min(least, d);
+  }
+  // Convolutions over dynamic shapes are not verified that far.
+  if (least < 0 || last >= kMaxRank) return "??";
   std::string text(static_cast<size_t>(last + 1), '?');
   text[static_cast<size_t>(first)] = first_letter;
   text[static_cast<size_t>(second)] = second_letter;

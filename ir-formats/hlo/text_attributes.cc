@@ -88,10 +88,6 @@ Status TextParser::finish_calls(Instruction* inst, const Calls& calls) {
        {calls.body, calls.condition, calls.select, calls.scatter, calls.on_true, calls.on_false}) {
     if (computation) inst->called.push_back(computation);
   }
-  const int expected = inst->info().called_computations;
-  if (expected >= 0 && static_cast<int>(inst->called.size()) != expected && !inst->is(Opcode::AsyncStart))
-    return scan_.fail(fmt::format("{} called computations for {}, expected {}", inst->called.size(),
-                                  hlo::name(inst->opcode), expected));
   return Status::ok();
 }
 

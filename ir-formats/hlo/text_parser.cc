@@ -158,6 +158,11 @@ Result<Instruction*> TextParser::parse_rhs(Scope* scope, std::string name, bool 
     return scan_.fail_at(opcode_position,
                          fmt::format("{} operands for {}", inst->num_operands(), hlo::name(opcode)));
   if (!async_of.empty()) NCC_TRY(wrap_async(inst, async_of, begin));
+  // Also of instructions without attributes: shapes are derived from the called computations.
+  const int calls = inst->info().called_computations;
+  if (calls >= 0 && static_cast<int>(inst->called.size()) != calls)
+    return scan_.fail_at(opcode_position, fmt::format("{} called computations for {}, expected {}",
+                                                      inst->called.size(), hlo::name(inst->opcode), calls));
   restore_opcode(inst);
   NCC_TRY(split_index_operand(inst));
   NCC_TRY(set_shape(inst, shaped, begin));

@@ -56,15 +56,17 @@ void write_instruction(const Instruction& inst, const Ids& ids,
   for (const Computation* callee : inst.called) proto->add_called_computation_ids(computations.at(callee));
 }
 
-void write_program_shape(const std::vector<Shape>& parameters, const Shape& result,
-                         wire::ProgramShapeProto* proto) {
+// XLA wants a name for each parameter.
+void write_program_shape(const Computation& computation, const std::vector<Shape>& parameters,
+                         const Shape& result, wire::ProgramShapeProto* proto) {
   for (const Shape& parameter : parameters) shape_to_wire(parameter, proto->add_parameters());
+  for (const Instruction* parameter : computation.parameters()) proto->add_parameter_names(parameter->name);
   shape_to_wire(result, proto->mutable_result());
 }
 
 void write_entry(const Module& module, wire::HloModuleProto* proto) {
   const auto [parameters, result] = module.program_shape();
-  write_program_shape(parameters, result, proto->mutable_host_program_shape());
+  write_program_shape(*module.entry(), parameters, result, proto->mutable_host_program_shape());
 }
 
 void write_stack_frames(const StackFrames& frames, wire::HloModuleProto* proto) {
@@ -163,7 +165,7 @@ Result<std::string> write_hlo_proto(const Module& module, const WriteOptions& op
     out->set_execution_thread(computation->execution_thread);
     std::vector<Shape> parameters;
     for (const Instruction* parameter : computation->parameters()) parameters.push_back(parameter->shape);
-    write_program_shape(parameters, computation->root()->shape, out->mutable_program_shape());
+    write_program_shape(*computation, parameters, computation->root()->shape, out->mutable_program_shape());
     for (const Instruction* inst : computation->post_order()) {
       write_instruction(*inst, ids, computations, options, out->add_instructions());
       if (module.is_scheduled)
