@@ -138,11 +138,6 @@ Status Importer::import_arguments(const Op& func, Scope* scope) {
 }
 
 void Importer::set_result(Computation* computation, std::vector<Instruction*> values) {
-  if (values.size() == 1 && computation->is_entry()) {
-    // One result is the root itself, not an element of a tuple.
-    for (InputOutputAlias& alias : module_->aliases)
-      if (alias.output_index == std::vector<int64_t>{0}) alias.output_index.clear();
-  }
   computation->set_root(values.size() == 1 ? values[0] : computation->add_tuple(std::move(values)));
 }
 
