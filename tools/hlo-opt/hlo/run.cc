@@ -65,12 +65,23 @@ class Runner {
     }
     const auto wall = std::chrono::steady_clock::now() - begin;
     changes_ += context.changes;
-    if (options_.check && context.changes != 0 && options_.is_checked(pass))
-      NCC_TRY(options_.check->compare(module_, pass));
+    NCC_TRY(check(pass, context.changes));
     if (options_.after)
       options_.after(pass, module_, context.changes,
                      std::chrono::duration_cast<std::chrono::microseconds>(wall).count());
     return Status::ok();
+  }
+
+  // Compares when something has changed since the last comparison, by this pass or by passes that were not
+  // selected.
+  Status check(const PassInfo& pass, int64_t changes) {
+    is_unchecked_ |= changes != 0;
+    has_rounded_ |= changes != 0 && pass.rounding == Rounding::May;
+    if (!options_.check || !is_unchecked_ || !options_.is_checked(pass)) return Status::ok();
+    PassInfo compared = pass;
+    if (has_rounded_) compared.rounding = Rounding::May;
+    is_unchecked_ = has_rounded_ = false;
+    return options_.check->compare(module_, compared);
   }
 
   Status settle(const PassInfo& pass) {
@@ -84,6 +95,7 @@ class Runner {
   hlo::Module& module_;
   const RunOptions& options_;
   int64_t changes_ = 0;
+  bool is_unchecked_ = false, has_rounded_ = false;  // since the last comparison
 };
 
 }  // namespace
