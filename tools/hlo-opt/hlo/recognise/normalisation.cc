@@ -1,0 +1,83 @@
+// Tags along one dimension, scale and offset outside:
+//   layer-norm c * rsqrt(v + eps) or c / sqrt(v + eps), c = x - mean(x), v = mean(c^2) or mean(x^2) -
+//   mean(x)^2 rms-norm   x * rsqrt(mean(x^2) + eps) or x / sqrt(mean(x^2) + eps)
+// The factor may be multiplied by a scale before it meets c. Source: spec/hlo-front-half.md §4.6; DESIGN §6
+// (2).
+#include <fmt/format.h>
+
+#include "tools/hlo-opt/hlo/passes.h"
+#include "tools/hlo-opt/hlo/recognise/pattern.h"
+
+namespace ncc::hlo_passes {
+namespace {
+
+// The value v of rsqrt(v + eps), 1 / sqrt(v + eps) or, under a division, sqrt(v + eps).
+const Instruction* deviation(const Instruction* factor, bool divides) {
+  factor = source_of(factor);
+  if (!divides && factor->is(Opcode::Divide) && is_about(factor->operand(0), 1))
+    return deviation(factor->operand(1), true);
+  const bool is_power = factor->is(Opcode::Power) && is_about(factor->operand(1), divides ? 0.5 : -0.5);
+  if (!is_power && !factor->is(divides ? Opcode::Sqrt : Opcode::Rsqrt)) return nullptr;
+  const Instruction* sum = source_of(factor->operand(0));
+  if (!sum->is(Opcode::Add)) return nullptr;
+  for (int64_t i : {0, 1}) {
+    if (number_of(sum->operand(i))) return source_of(sum->operand(1 - i));
+  }
+  return nullptr;
+}
+
+// The axis when v is the variance of the value that `centred` is centred from.
+std::optional<int64_t> variance_axis(const Instruction* v, const Instruction* centred) {
+  if (!centred->is(Opcode::Subtract)) return std::nullopt;
+  const Instruction* x = source_of(centred->operand(0));
+  const auto mean = mean_of(centred->operand(1));
+  if (!mean || mean->of != x) return std::nullopt;
+  // A difference of means may be kept from falling below 0.
+  if (v->is(Opcode::Maximum)) v = source_of(v->operand(number_of(v->operand(0)) ? 1 : 0));
+  if (const auto direct = mean_of(v)) {
+    const Instruction* base = squared(direct->of);
+    if (!base || !base->is(Opcode::Subtract) || source_of(base->operand(0)) != x ||
+        direct->axis != mean->axis)
+      return std::nullopt;
+    const auto again = mean_of(base->operand(1));
+    if (again && again->of == x) return direct->axis;
+  } else if (v->is(Opcode::Subtract)) {
+    const auto squares = mean_of(v->operand(0));
+    const Instruction* of_mean = squared(v->operand(1));
+    if (squares && of_mean && squared(squares->of) == x && mean_of(of_mean) && mean_of(of_mean)->of == x)
+      return squares->axis;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> tag_for(const Instruction* value, const Instruction* v) {
+  if (const auto axis = variance_axis(v, value)) return fmt::format("layer-norm axis={}", *axis);
+  const auto squares = mean_of(v);
+  if (squares && squared(squares->of) == value) return fmt::format("rms-norm axis={}", squares->axis);
+  return std::nullopt;
+}
+
+std::optional<std::string> find_norm(const Instruction* inst) {
+  if (inst->is(Opcode::Divide)) {
+    const Instruction* v = deviation(inst->operand(1), true);
+    return v ? tag_for(source_of(inst->operand(0)), v) : std::nullopt;
+  }
+  if (!inst->is(Opcode::Multiply)) return std::nullopt;
+  for (int64_t i : {0, 1}) {
+    const Instruction* value = source_of(inst->operand(1 - i));
+    for (const Instruction* factor : factors_of(inst->operand(i))) {
+      const Instruction* v = deviation(factor, false);
+      if (!v) continue;
+      if (auto tag = tag_for(value, v)) return tag;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Status recognise_norm(hlo::Module& module, PassContext& context) {
+  return tag_each(module, context.changes, find_norm);
+}
+
+}  // namespace ncc::hlo_passes
