@@ -4,6 +4,7 @@
 
 #include "ir-formats/hlo/import.h"
 #include "ir-formats/hlo/structure.h"
+#include "ir-formats/hlo/unique_names.h"
 
 namespace ncc::hlo::mlir {
 namespace {
@@ -316,6 +317,7 @@ Result<std::unique_ptr<Module>> Importer::run() {
     for (InputOutputAlias& alias : module_->aliases)
       if (alias.output_index == std::vector<int64_t>{0}) alias.output_index.clear();
   NCC_TRY(finish_module(module_.get()));
+  for (const auto& [inst, name] : unique_names(*module_)) const_cast<Instruction*>(inst)->name = name;
   return std::move(module_);
 }
 

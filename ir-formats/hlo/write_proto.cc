@@ -9,6 +9,7 @@
 #include "ir-formats/hlo/proto_attributes.h"
 #include "ir-formats/hlo/proto_values.h"
 #include "ir-formats/hlo/rewrite.h"
+#include "ir-formats/hlo/unique_names.h"
 #include "ir-formats/hlo/write.h"
 
 namespace ncc::hlo {
@@ -46,9 +47,12 @@ void write_instruction(const Instruction& inst, const Ids& ids,
   write_location(inst, options, proto);
   attributes_to_wire(inst, proto);
   if (carried) proto->set_custom_call_target(std::string(inst.info().mlir));
-  if (inst.literal.is_valid())
-    literal_to_wire(inst.literal, inst.is(Opcode::Constant) ? inst.shape : inst.literal.shape(),
-                    proto->mutable_literal());
+  if (inst.literal.is_valid()) {
+    // XLA compares the literal's shape with one that has the order of dimensions alone.
+    Shape shape = inst.is(Opcode::Constant) ? inst.shape : inst.literal.shape();
+    shape.layout_extras.reset();
+    literal_to_wire(inst.literal, shape, proto->mutable_literal());
+  }
   proto->set_id(ids.at(&inst));
   for (const Instruction* operand : inst.operands) proto->add_operand_ids(ids.at(operand));
   for (const Instruction* before : inst.control_predecessors)
@@ -151,6 +155,7 @@ Result<std::string> write_hlo_proto(const Module& module, const WriteOptions& op
   std::unordered_map<const Computation*, int64_t> computations;
   Ids ids;
   const std::vector<Computation*> order = module.post_order();
+  const auto renamed = unique_names(module);
   for (const Computation* computation : order) {
     computations.emplace(computation, static_cast<int64_t>(computations.size()) + 1);
     for (const Instruction* inst : computation->post_order())
@@ -167,7 +172,9 @@ Result<std::string> write_hlo_proto(const Module& module, const WriteOptions& op
     for (const Instruction* parameter : computation->parameters()) parameters.push_back(parameter->shape);
     write_program_shape(*computation, parameters, computation->root()->shape, out->mutable_program_shape());
     for (const Instruction* inst : computation->post_order()) {
-      write_instruction(*inst, ids, computations, options, out->add_instructions());
+      wire::HloInstructionProto* written = out->add_instructions();
+      write_instruction(*inst, ids, computations, options, written);
+      if (const auto name = renamed.find(inst); name != renamed.end()) written->set_name(name->second);
       if (module.is_scheduled)
         (*proto.mutable_schedule()->mutable_sequences())[out->id()].add_instruction_ids(ids.at(inst));
     }
