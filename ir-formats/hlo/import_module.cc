@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "ir-formats/hlo/import.h"
+#include "ir-formats/hlo/print_attributes.h"
 #include "ir-formats/hlo/structure.h"
 #include "ir-formats/hlo/unique_names.h"
 
@@ -108,7 +109,7 @@ Status Importer::choose_entry() {
 
 Status Importer::argument_attributes(const BlockArg& arg, Instruction* parameter, bool entry) {
   for (const auto& [key, value] : arg.attrs) {
-    if (key == "mhlo.sharding" && value.text.starts_with("{")) {
+    if (key == "mhlo.sharding" && is_json_group(value.text)) {
       parameter->mutable_attrs().sharding = value.text;
     } else if (key == "tf.aliasing_output" && entry) {
       module_->aliases.push_back({{value.integer}, parameter->index, {}, false});

@@ -3,6 +3,7 @@
 
 #include "ir-formats/hlo/import.h"
 #include "ir-formats/hlo/mlir_parser.h"
+#include "ir-formats/hlo/print_attributes.h"
 #include "ir-formats/hlo/wire_names.h"
 
 namespace ncc::hlo::mlir {
@@ -127,7 +128,7 @@ void Importer::keep_attributes(const OpContext& ctx) {
     if (key == "mhlo.frontend_attributes") {
       for (const auto& [name, text] : value.entries)
         inst->mutable_attrs().frontend_attributes.emplace_back(name, text.text);
-    } else if (key == "mhlo.sharding" && value.text.starts_with("{")) {
+    } else if (key == "mhlo.sharding" && is_json_group(value.text)) {
       inst->mutable_attrs().sharding = value.text;
     } else {
       inst->mutable_attrs().raw.emplace_back(key, std::string(value.source));

@@ -338,11 +338,24 @@ bool is_json_group(std::string_view text) {
   return scan.group(&raw).is_ok() && raw.size() == text.size();
 }
 
+std::string frontend_key(std::string_view key) {
+  const auto is_name = [](char c, bool first) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           (!first && ((c >= '0' && c <= '9') || c == '.' || c == '-'));
+  };
+  bool plain = !key.empty() && !key.starts_with(kHexKeyPrefix);
+  for (size_t i = 0; plain && i < key.size(); ++i) plain = is_name(key[i], i == 0);
+  if (plain) return std::string(key);
+  std::string hex(kHexKeyPrefix);
+  for (char c : key) hex += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return hex;
+}
+
 std::string frontend_text(const std::vector<std::pair<std::string, std::string>>& attributes) {
   std::string text;
   for (const auto& [key, value] : attributes)
-    text +=
-        fmt::format("{}{}={}", text.empty() ? "" : ",", key, is_json_group(value) ? value : quoted(value));
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", frontend_key(key),
+                        is_json_group(value) ? value : quoted(value));
   return "{" + text + "}";
 }
 

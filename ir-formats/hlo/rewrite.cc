@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <optional>
 
 #include "ir-formats/hlo/carried_shape.h"
 
@@ -59,17 +58,6 @@ constexpr CarriedInt kCarriedInts[] = {
     {"split_count", &Attributes::split_count, 0},
 };
 
-std::optional<std::string> bytes_of_hex(std::string_view hex) {
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
-    unsigned value = 0;
-    const auto [stop, problem] = std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
-    if (problem != std::errc() || stop != hex.data() + i + 2) return std::nullopt;
-    bytes += static_cast<char>(value);
-  }
-  return hex.size() % 2 == 0 ? std::optional(std::move(bytes)) : std::nullopt;
-}
-
 void restore_raw(Instruction* inst) {
   Attributes* a = &inst->mutable_attrs();
   std::erase_if(a->frontend_attributes, [&](auto& entry) {
@@ -99,6 +87,17 @@ void restore_raw(Instruction* inst) {
 }
 
 }  // namespace
+
+std::optional<std::string> bytes_of_hex(std::string_view hex) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    unsigned value = 0;
+    const auto [stop, problem] = std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
+    if (problem != std::errc() || stop != hex.data() + i + 2) return std::nullopt;
+    bytes += static_cast<char>(value);
+  }
+  return hex.size() % 2 == 0 ? std::optional(std::move(bytes)) : std::nullopt;
+}
 
 bool legacy_compare(std::string_view opcode, CompareDirection* direction) {
   for (const LegacyCompare& old : kLegacyCompares) {

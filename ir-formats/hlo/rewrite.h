@@ -1,6 +1,9 @@
 // Small rewrites that readers share: old or foreign spellings become the module's conventions. Internal to
 // the readers.
 #pragma once
+#include <optional>
+#include <string>
+
 #include "common/diag/status.h"
 #include "ir-formats/hlo/module.h"
 
@@ -26,6 +29,9 @@ inline constexpr std::string_view kRawPrefix = "raw.";
 /// Key prefix, before the result's number, under which result names travel as frontend attributes of the
 /// module.
 inline constexpr std::string_view kResultNamePrefix = "result_name.";
+
+/// Two hex digits a byte; nothing when it is anything else.
+std::optional<std::string> bytes_of_hex(std::string_view hex);
 
 /// Takes the result names out of the module's frontend attributes, where HLO files carry them.
 void restore_result_names(Module* module);

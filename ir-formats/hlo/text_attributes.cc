@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "ir-formats/hlo/device_groups.h"
+#include "ir-formats/hlo/print_attributes.h"
+#include "ir-formats/hlo/rewrite.h"
 #include "ir-formats/hlo/text_parser.h"
 #include "ir-formats/hlo/wire_names.h"
 
@@ -106,6 +108,10 @@ Status TextParser::parse_frontend_attributes(std::vector<std::pair<std::string, 
     if (!scan_.accept_key(&key)) return scan_.fail("expected a key");
     auto& [name, value] = attributes->emplace_back();
     name = key;
+    if (key.starts_with(kHexKeyPrefix)) {
+      if (std::optional<std::string> bytes = bytes_of_hex(key.substr(kHexKeyPrefix.size())))
+        name = std::move(*bytes);
+    }
     NCC_TRY(parse_string_or_json(&value));
     if (!scan_.accept(',') && scan_.peek() != '}') return scan_.fail("expected ',' or '}'");
   }

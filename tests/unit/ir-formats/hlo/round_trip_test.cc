@@ -159,6 +159,21 @@ TEST_CASE("names that HLO text reserves are changed", "[hlo][write]") {
   check_fixed_point(*module);
 }
 
+TEST_CASE("attribute names that are no names of HLO text, and shardings that are none, survive",
+          "[hlo][write]") {
+  const auto module = take(read_stablehlo(R"(
+    func.func @main(%x: tensor<f32> {mhlo.sharding = "{}replicated}"}) -> tensor<f32> {
+      %0 = stablehlo.negate %x {mhlo.frontend_attributes = {"a b" = "1", "hex.61" = "2", c = "3"}, "d.x y" = 7 : i64} : tensor<f32>
+      return %0 : tensor<f32>
+    })",
+                                          "odd.mlir"));
+  const auto back = check_fixed_point(*module);
+  CHECK(back->entry()->root()->attrs().find("a b") == "1");
+  CHECK(back->entry()->root()->attrs().find("hex.61") == "2");
+  CHECK(back->entry()->root()->attrs().find("d.x y") == "7 : i64");
+  CHECK(back->entry()->parameters()[0]->attrs().sharding.empty());
+}
+
 TEST_CASE("NaN payloads of every float type survive the text", "[hlo][write]") {
   const auto module = take(read_hlo_text(
       "HloModule nans\nENTRY e {\n a = f8e5m2[3] constant({nan, -nan(0x1), nan(0x3)})\n b = f8e4m3[2] "
