@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 namespace ncc {
 namespace {
@@ -45,29 +46,43 @@ Result<std::string> read_file(const std::string& path) {
   return bytes;
 }
 
+namespace {
+
+/// 0 or errno.
+int write_all(int fd, std::string_view bytes) {
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t put = ::write(fd, bytes.data() + done, bytes.size() - done);
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return errno;
+    done += static_cast<size_t>(put);
+  }
+  return 0;
+}
+
+/// 0 or errno.
+int write_to(const std::string& path, int flags, std::string_view bytes) {
+  const FileDescriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644)};
+  return file.fd < 0 ? errno : write_all(file.fd, bytes);
+}
+
+}  // namespace
+
 Status write_file(const std::string& path, std::string_view bytes) {
   static std::atomic<unsigned> counter{0};
-  const std::string temporary = fmt::format("{}.{}.{}.tmp", path, ::getpid(), counter++);
-  {
-    FileDescriptor file{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
-    if (file.fd < 0) return error(Code::EFIL002, path, errno_text());
-    size_t done = 0;
-    while (done < bytes.size()) {
-      const ssize_t put = ::write(file.fd, bytes.data() + done, bytes.size() - done);
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) {
-        const std::string why = errno_text();
-        ::unlink(temporary.c_str());
-        return error(Code::EFIL002, path, why);
-      }
-      done += static_cast<size_t>(put);
-    }
+  // A device or a pipe is written to, never replaced; a link keeps pointing where it does.
+  struct stat facts {};
+  const bool is_special = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);
+  std::error_code unreadable;
+  const std::string target = std::filesystem::is_symlink(path, unreadable)
+                                 ? std::filesystem::weakly_canonical(path, unreadable).string()
+                                 : path;
+  const std::string temporary = fmt::format("{}.{}.{}.tmp", target, ::getpid(), counter++);
+  int failure = is_special ? write_to(path, 0, bytes) : write_to(temporary, O_CREAT | O_TRUNC, bytes);
+  if (!is_special) {
+    if (failure == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) failure = errno;
+    if (failure != 0) ::unlink(temporary.c_str());
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string why = errno_text();
-    ::unlink(temporary.c_str());
-    return error(Code::EFIL002, path, why);
-  }
+  if (failure != 0) return error(Code::EFIL002, path, std::string(std::strerror(failure)));
   return Status::ok();
 }
 
