@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <optional>
 
 #include "common/files/files.h"
 #include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/stats.h"
 #include "ir-formats/hlo/verify.h"
 #include "ir-formats/hlo/write.h"
 #include "ir-formats/penguin/wire.h"
@@ -54,24 +54,6 @@ Result<std::vector<const PassInfo*>> passes_of(const std::vector<std::string>& n
   return passes;
 }
 
-std::string stats_text(const hlo::Module& module) {
-  std::map<std::string_view, int64_t> by_opcode;
-  int64_t instructions = 0, constant_bytes = 0, parameter_bytes = 0;
-  for (const auto& computation : module.computations()) {
-    for (const auto& inst : computation->instructions()) {
-      ++by_opcode[hlo::name(inst->opcode)];
-      ++instructions;
-      if (inst->is(hlo::Opcode::Constant)) constant_bytes += inst->shape.size_bytes();
-      if (inst->is(hlo::Opcode::Parameter) && computation->is_entry())
-        parameter_bytes += inst->shape.size_bytes();
-    }
-  }
-  std::string text = fmt::format("computations {}\ninstructions {}\nconstant_bytes {}\nparameter_bytes {}\n",
-                                 module.computations().size(), instructions, constant_bytes, parameter_bytes);
-  for (const auto& [opcode, count] : by_opcode) text += fmt::format("{} {}\n", opcode, count);
-  return text;
-}
-
 hlo::PrintOptions print_options(const HloOptions& options) {
   hlo::PrintOptions print;
   print.metadata = !options.no_metadata;
@@ -79,7 +61,7 @@ hlo::PrintOptions print_options(const HloOptions& options) {
 }
 
 Result<std::string> emitted(const hlo::Module& module, const HloOptions& options) {
-  if (options.emit == "stats") return stats_text(module);
+  if (options.emit == "stats") return hlo::print_stats(module);
   if (options.emit == "proto") return hlo::write_hlo_proto(module);
   return hlo::print_hlo(module, print_options(options));
 }
