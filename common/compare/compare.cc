@@ -161,7 +161,10 @@ Status compare_output(size_t number, const std::string& name, const Array& actua
 
 Status compare_with_goldens(const std::vector<NamedArray>& results, const std::vector<NamedArray>& goldens,
                             std::string_view after) {
-  for (size_t n = 0; n < results.size() && n < goldens.size(); ++n) {
+  if (results.size() != goldens.size())
+    return error(Code::EVFY001, after,
+                 fmt::format("{} outputs, {} expected values", results.size(), goldens.size()));
+  for (size_t n = 0; n < results.size(); ++n) {
     const Status same = compare_output(n, results[n].name, results[n].array, goldens[n].array,
                                        default_tolerance(results[n].array.dtype));
     if (!same.is_ok()) return error(Code::EVFY001, after, same.diagnostic().cause);

@@ -58,3 +58,10 @@ TEST_CASE("integers are exact under every rule", "[compare]") {
   const std::vector<int64_t> a = {int64_t{1} << 62}, b = {(int64_t{1} << 62) + 1};
   CHECK(wrong(Dtype::S64, a, b, 1, Rule::relative({1, 1})) == 1);
 }
+
+TEST_CASE("results without expected values for each of them do not pass", "[compare]") {
+  const std::vector<ncc::NamedArray> one = {{"y", ncc::Array::zeros(ncc::Dtype::F32, {2})}};
+  CHECK(ncc::compare_with_goldens(one, one, "a pass").is_ok());
+  CHECK_FALSE(ncc::compare_with_goldens(one, {}, "a pass").is_ok());
+  CHECK_FALSE(ncc::compare_with_goldens({}, one, "a pass").is_ok());
+}
