@@ -2,6 +2,9 @@
 // tuple of them), calls are followed in place, shape ops change views, constants stay scalars where they can,
 // and whatever must be computed becomes one Penguin instruction.
 #pragma once
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -157,6 +160,12 @@ class Lowering {
   int call_depth_ = 0;
 };
 
+inline bool contains(const std::vector<int64_t>& list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+inline int64_t product(const std::vector<int64_t>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
+}
 /// The fold that a reduction body of two scalar parameters applies; nullopt when it is not one known
 /// operation.
 std::optional<penguin::ScalarFunction> fold_of(const hlo::Computation& body);

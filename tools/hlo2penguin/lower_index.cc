@@ -33,14 +33,6 @@ uint64_t integer_bits(Dtype dtype, int64_t value) {
   return bits;
 }
 
-bool contains(const std::vector<int64_t>& list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-int64_t product(const std::vector<int64_t>& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
-
 }  // namespace
 
 View Lowering::compute(const Emission& like, F function, std::vector<View> operands, Dtype dtype,

@@ -18,14 +18,6 @@ constexpr int64_t kMaxSelected = int64_t{1} << 28;
 /// Updates are numbered in f32, exact up to here.
 constexpr int64_t kMaxNumbered = int64_t{1} << 24;
 
-bool contains(const std::vector<int64_t>& list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-int64_t product(const std::vector<int64_t>& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
-
 /// The value that a fold of `dtype` ignores.
 uint64_t neutral(F function, Dtype dtype) {
   uint64_t bits = 0;
