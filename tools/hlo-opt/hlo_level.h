@@ -12,6 +12,7 @@ struct HloOptions {
   std::vector<std::string> passes, skip;
   std::string print_after, check_after, check_inputs;  // lists of pass names, "all"
   bool check_specials = false, check_each = false, no_passes = false;
+  double check_seconds = 0;  // of check_each: no interpretation starts later; 0 = no limit
   int64_t check_seed = 1, max_folded_bytes = -1, max_unrolled_trips = -1;
   bool time_passes = false, no_metadata = false;
 };

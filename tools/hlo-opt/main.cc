@@ -216,8 +216,11 @@ void declare_hlo_options(CLI::App& app, HloOptions& hlo) {
   app.add_option("--check-inputs", hlo.check_inputs,
                  "HLO: folder of NNN.npy for --check-after (default: generated)");
   app.add_option("--check-seed", hlo.check_seed, "HLO: seed of generated inputs");
-  app.add_flag("--check-each", hlo.check_each,
-               "HLO: run every pass alone, and the default order, each checked by execution");
+  app.add_flag(
+      "--check-each", hlo.check_each,
+      "HLO: run every pass alone, and the default order (or --passes, each alone), checked by execution");
+  app.add_option("--check-seconds", hlo.check_seconds,
+                 "HLO: --check-each starts no interpretation later than this");
   app.add_flag("--check-specials", hlo.check_specials,
                "HLO: generated floats include NaN, infinities, -0 and subnormals");
   app.add_option("--max-folded-bytes", hlo.max_folded_bytes,

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "ir-formats/hlo/interpreter/literal_npy.h"
+#include "ir-formats/hlo/interpreter/process_grid.h"
 #include "tools/hlo-opt/hlo/passes.h"
 
 namespace ncc::hlo_passes {
@@ -63,6 +64,9 @@ double last_place(Dtype dtype) {
       return 0x1p-2;
   }
 }
+
+// A grid of more is not run: one thread each.
+constexpr int64_t kMostProcesses = 64;
 
 // Places that another order of summation may cost, against the largest value of the array.
 constexpr double kRoundedPlaces = 64;
@@ -177,7 +181,25 @@ Result<EquivalenceCheck> EquivalenceCheck::prepare(const hlo::Module& module, st
   return check;
 }
 
+// The first process has the given arguments, the others generated ones.
+Result<std::vector<Literal>> EquivalenceCheck::grid_results(const hlo::Module& module) const {
+  hlo::ProcessGrid grid(module.replica_count, module.num_partitions);
+  const size_t processes = static_cast<size_t>(module.replica_count * module.num_partitions);
+  std::vector<std::vector<Literal>> args(processes, args_);
+  for (size_t p = 1; p < processes; ++p) {
+    for (size_t n = 0; n < args_.size(); ++n)
+      args[p][n] = generated_input(args_[n].shape(), (p << 32) + n, false);
+  }
+  const std::vector<const hlo::Computation*> programs(processes, module.entry());
+  NCC_ASSIGN(const std::vector<Literal> roots, hlo::run_processes(grid, programs, std::move(args)));
+  std::vector<Literal> leaves;
+  for (const Literal& root : roots) hlo::flatten(root, leaves);
+  return leaves;
+}
+
 Result<std::vector<Literal>> EquivalenceCheck::results(const hlo::Module& module) const {
+  const int64_t processes = module.replica_count * module.num_partitions;
+  if (processes > 1 && processes <= kMostProcesses) return grid_results(module);
   std::vector<const Instruction*> observed;
   std::unordered_map<const Instruction*, Literal> values;
   for (const auto& inst : module.entry()->instructions()) {

@@ -1,6 +1,7 @@
 // Translation validation by execution: interprets a module before and after a pass on the same inputs and
 // compares. Results are the root of the entry computation and the operands of its effectful custom-calls
-// (`check.*`), leaf by leaf.
+// (`check.*`), leaf by leaf. A module for several devices runs on a grid of that many processes, each on
+// inputs of its own; the results are the roots of all.
 #pragma once
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ class EquivalenceCheck {
 
  private:
   Result<std::vector<hlo::Literal>> results(const hlo::Module& module) const;
+  Result<std::vector<hlo::Literal>> grid_results(const hlo::Module& module) const;
 
   std::vector<hlo::Literal> args_;
   std::vector<hlo::Literal> before_;

@@ -106,22 +106,4 @@ Status run_passes(hlo::Module& module, const RunOptions& options) {
   return options.passes.empty() ? runner.run_default() : runner.run_list();
 }
 
-Status check_each_pass(const hlo::Module& module, const std::vector<hlo::Literal>& args,
-                       const RunOptions& options,
-                       const std::function<void(std::string_view pass, const Status&)>& report) {
-  NCC_ASSIGN(const EquivalenceCheck check, EquivalenceCheck::prepare(module, args));
-  const auto checked = [&](const std::vector<const PassInfo*>& passes) {
-    const std::unique_ptr<hlo::Module> copy = module.clone();
-    EquivalenceCheck own = check;
-    RunOptions run = options;
-    run.passes = passes;
-    run.check = &own;
-    run.is_checked = [](const PassInfo&) { return true; };
-    return run_passes(*copy, run);
-  };
-  for (const PassInfo& pass : all_passes()) report(pass.name, checked({&pass}));
-  report("default", checked({}));
-  return Status::ok();
-}
-
 }  // namespace ncc::hlo_passes

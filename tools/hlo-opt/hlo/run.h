@@ -25,11 +25,26 @@ struct RunOptions {
 /// that changed what the module computes.
 Status run_passes(hlo::Module& module, const RunOptions& options);
 
-/// Runs every pass alone on copies of the module, and then the default order, each pass checked. `report` is
-/// called for each ("default" for the order) with what went wrong, or ok. Errors: the module does not run as
-/// it is.
+/// How one run of check_each_pass ended.
+enum class Outcome : uint8_t {
+  Unchanged,  // the module computes the same by construction: only names, order, tags or aliases changed
+  Equal,      // interpreted, and the results are the same
+  Wrong,      // other results, no valid module, or a change that the pass does not report
+  Untested,   // the pass changed the module after the time was over
+};
+
+struct EachOptions {
+  RunOptions run;      // run.passes: the passes to check; empty = every pass and the default order
+  double seconds = 0;  // no interpretation starts later than this after the first; 0 = no limit
+};
+
+/// Runs passes alone on copies of the module, and then the default order, and interprets each result.
+/// `report` is called for each ("default" for the order); its status says what went wrong. The module is
+/// interpreted once before, and once for each pass that changes what is computed; the default order once at
+/// its end, and after each pass only when that failed, to name the guilty one. Errors: the module does not
+/// run as it is.
 Status check_each_pass(const hlo::Module& module, const std::vector<hlo::Literal>& args,
-                       const RunOptions& options,
-                       const std::function<void(std::string_view pass, const Status&)>& report);
+                       const EachOptions& options,
+                       const std::function<void(std::string_view pass, Outcome, const Status&)>& report);
 
 }  // namespace ncc::hlo_passes

@@ -44,5 +44,50 @@ TEST_CASE("only a rounding pass may change last places", "[hlo-passes]") {
   CHECK_FALSE(compared(before, "f32[64] add(ab, b)", kRounds, false).is_ok());
 }
 
+// What check_each_pass says about one pass on a module.
+Outcome outcome_of(const std::string& pass, const std::string& text, double seconds = 0) {
+  const std::unique_ptr<hlo::Module> module = parse(text);
+  Result<std::vector<hlo::Literal>> args = check_arguments(*module, {"", 1, true});
+  REQUIRE(args.is_ok());
+  EachOptions options;
+  options.run.passes = {find_pass(pass)};
+  options.seconds = seconds;
+  std::vector<Outcome> outcomes;
+  const Status status =
+      check_each_pass(*module, args.value(), options,
+                      [&](std::string_view, Outcome outcome, const Status&) { outcomes.push_back(outcome); });
+  REQUIRE(status.is_ok());
+  REQUIRE(outcomes.size() == 1);
+  return outcomes[0];
+}
+
+TEST_CASE("a pass alone is interpreted only when it changes what is computed", "[hlo-passes]") {
+  const std::string twice = with_root("f32[64] add(ab, aa)");
+  CHECK(outcome_of("cse", twice) == Outcome::Unchanged);
+  CHECK(outcome_of("add-may-aliases", twice) == Outcome::Unchanged);
+  CHECK(outcome_of("algsimp", with_root("f32[64] subtract(ab, aa), metadata={op_name=\"x\"}")) ==
+        Outcome::Unchanged);
+  const std::string folds = with_root("f32[64] add(zeros, zeros)");
+  CHECK(outcome_of("constant_folding", folds) == Outcome::Equal);
+  CHECK(outcome_of("constant_folding", folds, 1e-9) == Outcome::Untested);
+}
+
+TEST_CASE("a module for several devices runs on all of them", "[hlo-passes]") {
+  const auto module = [](const std::string& root) {
+    return "HloModule m, replica_count=2, num_partitions=2\nsum { x = f32[] parameter(0)\n  y = f32[] "
+           "parameter(1)\n"
+           "  ROOT z = f32[] add(x, y) }\nENTRY main {\n  a = f32[4] parameter(0)\n"
+           "  all = f32[4] all-reduce(a), replica_groups={{0,1}}, to_apply=sum\n"
+           "  alone = f32[4] all-reduce(a), replica_groups={{0},{1}}, to_apply=sum\n"
+           "  ROOT r = " +
+           root + "\n}";
+  };
+  Result<EquivalenceCheck> check =
+      EquivalenceCheck::prepare(*parse(module("f32[4] negate(all)")), {"", 1, false});
+  REQUIRE(check.is_ok());
+  CHECK(check->compare(*parse(module("f32[4] negate(all)")), kExact).is_ok());
+  CHECK_FALSE(check->compare(*parse(module("f32[4] negate(alone)")), kExact).is_ok());
+}
+
 }  // namespace
 }  // namespace ncc::hlo_passes

@@ -1,0 +1,105 @@
+// Every pass alone, and the default order, on copies of one module (run.h). What costs is interpretation, so
+// a result that is structurally the module that went in is not interpreted again.
+#include <chrono>
+
+#include "ir-formats/hlo/compare.h"
+#include "tools/hlo-opt/hlo/run.h"
+
+namespace ncc::hlo_passes {
+namespace {
+
+constexpr PassInfo kDefaultOrder{"default", nullptr, Stage::OnDemand, Rounding::Exact, "the default order"};
+
+// What no value depends on is taken out: dead code, aliases, donors, promised layouts and tags.
+std::unique_ptr<hlo::Module> bare(const hlo::Module& module) {
+  std::unique_ptr<hlo::Module> copy = module.clone();
+  copy->aliases.clear();
+  copy->donors.clear();
+  copy->frontend_attributes.clear();
+  copy->entry_parameter_shapes.clear();
+  copy->entry_result_shape = hlo::Shape();
+  copy->has_entry_layout = false;
+  for (const auto& computation : copy->computations()) {
+    computation->remove_dead();
+    for (const auto& inst : computation->instructions()) {
+      if (!inst->has_attrs()) continue;
+      inst->mutable_attrs().frontend_attributes.clear();
+      inst->mutable_attrs().sharding.clear();
+    }
+  }
+  copy->remove_unreachable();
+  return copy;
+}
+
+class EachCheck {
+ public:
+  EachCheck(const hlo::Module& module, EquivalenceCheck check, const EachOptions& options)
+      : module_(module), check_(std::move(check)), bare_(bare(module)), options_(options) {
+    begin_ = std::chrono::steady_clock::now();
+  }
+
+  std::pair<Outcome, Status> run(const PassInfo& pass) {
+    const bool is_order = &pass == &kDefaultOrder;
+    const std::unique_ptr<hlo::Module> copy = module_.clone();
+    int64_t changes = 0;
+    RunOptions run = options_.run;
+    run.passes.clear();
+    if (!is_order) run.passes.push_back(&pass);
+    run.after = [&](const PassInfo&, const hlo::Module&, int64_t done, int64_t) { changes += done; };
+    if (const Status status = run_passes(*copy, run); !status.is_ok()) return {Outcome::Wrong, status};
+    std::string difference;
+    if (hlo::same_module(*bare_, *bare(*copy), &difference)) return {Outcome::Unchanged, Status::ok()};
+    if (changes == 0)
+      return {Outcome::Wrong, error(Code::EINT901, fmt::format("pass {}", pass.name),
+                                    "it reports no change but made one: " + difference)};
+    if (is_late()) return {Outcome::Untested, Status::ok()};
+    EquivalenceCheck own = check_;
+    const Status status = own.compare(*copy, pass);
+    if (status.is_ok()) return {Outcome::Equal, status};
+    return {Outcome::Wrong, is_order ? guilty(status) : status};
+  }
+
+ private:
+  bool is_late() const {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin_;
+    return options_.seconds > 0 && spent.count() > options_.seconds;
+  }
+
+  // The default order again, each pass checked.
+  Status guilty(const Status& known) const {
+    const std::unique_ptr<hlo::Module> copy = module_.clone();
+    EquivalenceCheck own = check_;
+    RunOptions run = options_.run;
+    run.passes.clear();
+    run.check = &own;
+    run.is_checked = [](const PassInfo&) { return true; };
+    const Status status = run_passes(*copy, run);
+    return status.is_ok() ? known : status;
+  }
+
+  const hlo::Module& module_;
+  EquivalenceCheck check_;
+  std::unique_ptr<hlo::Module> bare_;
+  const EachOptions& options_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+}  // namespace
+
+Status check_each_pass(const hlo::Module& module, const std::vector<hlo::Literal>& args,
+                       const EachOptions& options,
+                       const std::function<void(std::string_view pass, Outcome, const Status&)>& report) {
+  NCC_ASSIGN(EquivalenceCheck prepared, EquivalenceCheck::prepare(module, args));
+  EachCheck check(module, std::move(prepared), options);
+  const auto checked = [&](const PassInfo& pass) {
+    const auto [outcome, status] = check.run(pass);
+    report(pass.name, outcome, status);
+  };
+  for (const PassInfo* pass : options.run.passes) checked(*pass);
+  if (!options.run.passes.empty()) return Status::ok();
+  for (const PassInfo& pass : all_passes()) checked(pass);
+  checked(kDefaultOrder);
+  return Status::ok();
+}
+
+}  // namespace ncc::hlo_passes
