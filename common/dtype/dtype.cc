@@ -34,6 +34,8 @@ constexpr NarrowFormat kNarrow[] = {
     {Dtype::F8E5M2FNUZ, 5, 2, 16, false, false, 0x80, true},
     {Dtype::F8E4M3FNUZ, 4, 3, 8, false, false, 0x80, true},
     {Dtype::F8E3M4, 3, 4, 3, true, true, 0x78, false},
+    {Dtype::F6E2M3FN, 2, 3, 1, false, false, 0x00, false},
+    {Dtype::F6E3M2FN, 3, 2, 3, false, false, 0x00, false},
     {Dtype::F4E2M1FN, 2, 1, 1, false, false, 0x00, false},
 };
 
@@ -229,16 +231,19 @@ void store_from_double(Dtype dtype, void* p, double value) {
       return write(p, f16_from_f64(value));
     case Dtype::Pred:
       return write<uint8_t>(p, value != 0);
+    case Dtype::S1:
     case Dtype::S2:
-      return write<uint8_t>(p, static_cast<uint8_t>(static_cast<int64_t>(
-                                   std::clamp(std::trunc(std::isnan(value) ? 0 : value), -2.0, 1.0))));
-    case Dtype::S4:
-      return write<uint8_t>(p, static_cast<uint8_t>(static_cast<int64_t>(
-                                   std::clamp(std::trunc(std::isnan(value) ? 0 : value), -8.0, 7.0))));
+    case Dtype::S4: {
+      const double half = std::ldexp(1.0, info(dtype).bits - 1);
+      const double whole = std::clamp(std::trunc(std::isnan(value) ? 0 : value), -half, half - 1);
+      return write<uint8_t>(p, static_cast<uint8_t>(static_cast<int64_t>(whole)));
+    }
+    case Dtype::U1:
     case Dtype::U2:
-      return write<uint8_t>(p, static_cast<uint8_t>(std::clamp(std::isnan(value) ? 0 : value, 0.0, 3.0)));
-    case Dtype::U4:
-      return write<uint8_t>(p, static_cast<uint8_t>(std::clamp(std::isnan(value) ? 0 : value, 0.0, 15.0)));
+    case Dtype::U4: {
+      const double most = std::ldexp(1.0, info(dtype).bits) - 1;
+      return write<uint8_t>(p, static_cast<uint8_t>(std::clamp(std::isnan(value) ? 0 : value, 0.0, most)));
+    }
     case Dtype::S8:
       return write(p, saturate<int8_t>(value));
     case Dtype::S16:
@@ -277,10 +282,10 @@ int64_t load_as_int64(Dtype dtype, const void* p) {
   switch (dtype) {
     case Dtype::Pred:
       return read<uint8_t>(p) != 0;
+    case Dtype::S1:
     case Dtype::S2:
-      return sign_extend(read<uint8_t>(p), 2);
     case Dtype::S4:
-      return sign_extend(read<uint8_t>(p), 4);
+      return sign_extend(read<uint8_t>(p), info(dtype).bits);
     case Dtype::S8:
       return read<int8_t>(p);
     case Dtype::S16:
@@ -290,6 +295,8 @@ int64_t load_as_int64(Dtype dtype, const void* p) {
     case Dtype::S64:
     case Dtype::U64:
       return read<int64_t>(p);
+    case Dtype::U1:
+      return read<uint8_t>(p) & 1;
     case Dtype::U2:
       return read<uint8_t>(p) & 3;
     case Dtype::U4:
@@ -310,6 +317,9 @@ void store_from_int64(Dtype dtype, void* p, int64_t value) {
   switch (dtype) {
     case Dtype::Pred:
       return write<uint8_t>(p, value != 0);
+    case Dtype::S1:
+    case Dtype::U1:
+      return write<uint8_t>(p, static_cast<uint8_t>(value & 1));
     case Dtype::S2:
     case Dtype::U2:
       return write<uint8_t>(p, static_cast<uint8_t>(value & 3));

@@ -211,12 +211,18 @@ Kernel from_type(Dtype to) {
       NCC_RARE(F8E4M3FNUZ)
       NCC_RARE(F8E3M4)
       NCC_RARE(F8E8M0FNU)
+      NCC_RARE(F6E2M3FN)
+      NCC_RARE(F6E3M2FN)
       NCC_RARE(F4E2M1FN)
 #undef NCC_RARE
+    case Dtype::S1:
+      return convert_to_sub_byte<From, Dtype::S1>;
     case Dtype::S2:
       return convert_to_sub_byte<From, Dtype::S2>;
     case Dtype::S4:
       return convert_to_sub_byte<From, Dtype::S4>;
+    case Dtype::U1:
+      return convert_to_sub_byte<From, Dtype::U1>;
     case Dtype::U2:
       return convert_to_sub_byte<From, Dtype::U2>;
     case Dtype::U4:
@@ -229,8 +235,7 @@ Kernel from_type(Dtype to) {
 }  // namespace
 
 Dtype compute_type(Dtype storage) {
-  if (storage == Dtype::S2 || storage == Dtype::S4) return Dtype::S8;
-  if (storage == Dtype::U2 || storage == Dtype::U4) return Dtype::U8;
+  if (is_integer(storage) && info(storage).bits < 8) return is_signed_int(storage) ? Dtype::S8 : Dtype::U8;
   if (is_float(storage) && storage != Dtype::F64) return Dtype::F32;
   return storage;
 }
@@ -260,10 +265,14 @@ Kernel widen_kernel(Dtype storage) {
       return f16_to_f32;
     case Dtype::F32R:
       return copy_kernel(4);
+    case Dtype::S1:
+      return widen_sub_byte<1, true>;
     case Dtype::S2:
       return widen_sub_byte<2, true>;
     case Dtype::S4:
       return widen_sub_byte<4, true>;
+    case Dtype::U1:
+      return widen_sub_byte<1, false>;
     case Dtype::U2:
       return widen_sub_byte<2, false>;
     case Dtype::U4:
@@ -279,6 +288,8 @@ Kernel widen_kernel(Dtype storage) {
       NCC_TABLE(F8E4M3FNUZ)
       NCC_TABLE(F8E3M4)
       NCC_TABLE(F8E8M0FNU)
+      NCC_TABLE(F6E2M3FN)
+      NCC_TABLE(F6E3M2FN)
       NCC_TABLE(F4E2M1FN)
 #undef NCC_TABLE
     default:
