@@ -15,21 +15,41 @@ struct WireType {
 constexpr int kWireTuple = 13;
 constexpr int kWireBuffer = 34;
 constexpr WireType kWireTypes[] = {
-    {1, Dtype::Pred, 2},         {2, Dtype::S8, 15},
-    {3, Dtype::S16, 17},         {4, Dtype::S32, 4},
-    {5, Dtype::S64, 5},          {6, Dtype::U8, 3},
-    {7, Dtype::U16, 16},         {8, Dtype::U32, 6},
-    {9, Dtype::U64, 7},          {10, Dtype::F16, 11},
-    {11, Dtype::F32, 8},         {12, Dtype::F64, 9},
-    {14, Dtype::Opaque, 0},      {15, Dtype::C64, 12},
-    {16, Dtype::BF16, 13},       {17, Dtype::Token, 0},
-    {18, Dtype::C128, 18},       {19, Dtype::F8E5M2, 19},
-    {20, Dtype::F8E4M3FN, 20},   {21, Dtype::S4, 21},
-    {22, Dtype::U4, 22},         {23, Dtype::F8E4M3B11FNUZ, 23},
-    {24, Dtype::F8E5M2FNUZ, 24}, {25, Dtype::F8E4M3FNUZ, 25},
-    {26, Dtype::S2, 26},         {27, Dtype::U2, 27},
-    {28, Dtype::F8E4M3, 28},     {29, Dtype::F8E3M4, 29},
-    {32, Dtype::F4E2M1FN, 32},   {33, Dtype::F8E8M0FNU, 33},
+    {1, Dtype::Pred, 2},
+    {2, Dtype::S8, 15},
+    {3, Dtype::S16, 17},
+    {4, Dtype::S32, 4},
+    {5, Dtype::S64, 5},
+    {6, Dtype::U8, 3},
+    {7, Dtype::U16, 16},
+    {8, Dtype::U32, 6},
+    {9, Dtype::U64, 7},
+    {10, Dtype::F16, 11},
+    {11, Dtype::F32, 8},
+    {12, Dtype::F64, 9},
+    {14, Dtype::Opaque, 0},
+    {15, Dtype::C64, 12},
+    {16, Dtype::BF16, 13},
+    {17, Dtype::Token, 0},
+    {18, Dtype::C128, 18},
+    {19, Dtype::F8E5M2, 19},
+    {20, Dtype::F8E4M3FN, 20},
+    {21, Dtype::S4, 21},
+    {22, Dtype::U4, 22},
+    {23, Dtype::F8E4M3B11FNUZ, 23},
+    {24, Dtype::F8E5M2FNUZ, 24},
+    {25, Dtype::F8E4M3FNUZ, 25},
+    {26, Dtype::S2, 26},
+    {27, Dtype::U2, 27},
+    {28, Dtype::F8E4M3, 28},
+    {29, Dtype::F8E3M4, 29},
+    {30, Dtype::S1, 30},
+    {31, Dtype::U1, 31},
+    {32, Dtype::F4E2M1FN, 32},
+    {33, Dtype::F8E8M0FNU, 33},
+    // XLA has no numbers for these two; ours are out of its way.
+    {1035, Dtype::F6E3M2FN, 1035},
+    {1036, Dtype::F6E2M3FN, 1036},
 };
 
 int literal_field(Dtype dtype) {
@@ -96,6 +116,10 @@ std::string* bytes_field(wire::LiteralProto* p, Dtype dtype) {
       return p->mutable_s2s();
     case Dtype::U2:
       return p->mutable_u2s();
+    case Dtype::S1:
+      return p->mutable_s1s();
+    case Dtype::U1:
+      return p->mutable_u1s();
     case Dtype::S4:
       return p->mutable_s4s();
     case Dtype::U4:
@@ -118,6 +142,10 @@ std::string* bytes_field(wire::LiteralProto* p, Dtype dtype) {
       return p->mutable_f8e8m0fnus();
     case Dtype::F4E2M1FN:
       return p->mutable_f4e2m1fns();
+    case Dtype::F6E3M2FN:
+      return p->mutable_f6e3m2fns();
+    case Dtype::F6E2M3FN:
+      return p->mutable_f6e2m3fns();
     default:
       return nullptr;
   }

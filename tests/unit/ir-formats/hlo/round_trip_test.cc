@@ -187,6 +187,23 @@ TEST_CASE("NaN payloads of every float type survive the text", "[hlo][write]") {
   check_fixed_point(*module);
 }
 
+TEST_CASE("narrow element types survive as text and as protos", "[hlo][write]") {
+  const auto module = take(read_hlo_text(
+      "HloModule narrow\nENTRY e {\n a = s1[2] constant({0, -1})\n b = u1[2] constant({0, 1})\n c = s2[2] "
+      "constant({-2, 1})\n d = f4e2m1fn[2] constant({0.5, -6})\n f = f6e2m3fn[3] constant({1, -7.5, "
+      "0.125})\n "
+      "g = f6e3m2fn[3] constant({1, -28, 0.0625})\n ROOT t = (s1[2], u1[2], s2[2], f4e2m1fn[2], f6e2m3fn[3], "
+      "f6e3m2fn[3]) tuple(a, b, c, d, f, g)\n}",
+      "narrow.hlo"));
+  CHECK(find(*module, "a")->literal.as_int64(1) == -1);
+  CHECK(find(*module, "b")->literal.as_int64(1) == 1);
+  CHECK(find(*module, "f")->literal.at<uint8_t>(1) == 0x3F);
+  CHECK(find(*module, "g")->literal.at<uint8_t>(1) == 0x3F);
+  CHECK(find(*module, "f")->literal.as_double(2) == 0.125);
+  CHECK(find(*module, "g")->literal.as_double(2) == 0.0625);
+  check_fixed_point(*module);
+}
+
 TEST_CASE("shardings of every style survive, named ones as protos too", "[hlo][write]") {
   const auto module =
       take(read_hlo_text("HloModule s, num_partitions=8\nENTRY e {\n  a = f32[8,8] parameter(0), "
