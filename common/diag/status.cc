@@ -26,7 +26,8 @@ std::string to_string(const SourceLoc& loc) {
 std::string Diagnostic::to_string() const {
   std::string text;
   if (!loc.empty()) text = fmt::format("at {}\n", ncc::to_string(loc));
-  return text + fmt::format("[ERROR] [NCC_{}] {} - {}", info(code).name, cause, advice);
+  return text + fmt::format("[ERROR] [NCC_{}] {} - {}",
+                            code_name.empty() ? info(code).name : std::string_view(code_name), cause, advice);
 }
 
 int Diagnostic::exit_status() const {
@@ -62,7 +63,7 @@ Diagnostic make_diagnostic(Code code, const SourceLoc& loc, fmt::format_args arg
   constexpr char kSeparator = '\x1f';
   std::string both = fmt::vformat(std::string(row.cause) + kSeparator + std::string(row.advice), args);
   const size_t cut = both.rfind(kSeparator);
-  return {code, both.substr(0, cut), both.substr(cut + 1), loc};
+  return {code, both.substr(0, cut), both.substr(cut + 1), loc, {}};
 }
 
 }  // namespace detail

@@ -37,7 +37,8 @@ struct Diagnostic {
   Code code;
   std::string cause;
   std::string advice;
-  SourceLoc loc;  // the user's op; may be empty
+  SourceLoc loc;               // the user's op; may be empty
+  std::string code_name = {};  // printed instead of the row's name when it is set (pass_failure.h)
 
   /// "[ERROR] [NCC_EVRF001] cause - advice", preceded by a line naming op, file and line when known.
   std::string to_string() const;

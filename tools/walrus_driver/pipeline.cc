@@ -1,7 +1,9 @@
 #include "tools/walrus_driver/pipeline.h"
 
 #include <chrono>
+#include <new>
 
+#include "common/diag/pass_failure.h"
 #include "common/diag/suggest.h"
 
 namespace ncc::walrus {
@@ -38,8 +40,10 @@ Status run_pipeline(const std::vector<const PassInfo*>& pipeline, bir::Module& m
     const auto begin = std::chrono::steady_clock::now();
     try {
       NCC_TRY(row->make()->run(module, ctx));
-    } catch (const InternalError& broken) {
-      return error(Code::EINT901, "pass " + std::string(row->name), std::string(broken.what()));
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& broken) {
+      return pass_failure(row->name, broken);
     }
     const auto wall =
         std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - begin);

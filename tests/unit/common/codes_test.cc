@@ -1,7 +1,8 @@
 #include <catch2/catch.hpp>
 #include <set>
+#include <stdexcept>
 
-#include "common/diag/status.h"
+#include "common/diag/pass_failure.h"
 
 namespace ncc {
 namespace {
@@ -34,6 +35,20 @@ TEST_CASE("the location of the user's op stands before its diagnostic", "[diag]"
   const SourceLoc loc{"jit(f)/add", "model.py", 7};
   CHECK(error(Code::EARG001, std::string("x")).with_loc(loc).diagnostic().to_string() ==
         "at jit(f)/add (model.py:7)\n[ERROR] [NCC_EARG001] x - see --help");
+}
+
+TEST_CASE("a pass that breaks is reported under its own code", "[diag]") {
+  CHECK(pass_prefix("while-loop-invariant-code-motion") == "ILCM");
+  CHECK(pass_prefix("dead_code_elim") == "IDCE");
+  CHECK(pass_prefix("auto-cast") == "IACA");
+  CHECK(pass_prefix("unroll") == "IUNR");
+  CHECK(pass_prefix("a1") == "IAXX");
+  const Diagnostic assertion = pass_failure("cse", InternalError("x")).diagnostic();
+  CHECK(assertion.to_string() ==
+        "[ERROR] [NCC_ICSE901] internal error in pass cse: x - report this with the input");
+  CHECK(assertion.exit_status() == 70);
+  const Diagnostic other = pass_failure("cse", std::out_of_range("y")).diagnostic();
+  CHECK(other.to_string() == "[ERROR] [NCC_ICSE902] error in pass cse: y - report this with the input");
 }
 
 }  // namespace

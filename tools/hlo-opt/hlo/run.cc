@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
+#include "common/diag/pass_failure.h"
 #include "ir-formats/hlo/verify.h"
 
 namespace ncc::hlo_passes {
@@ -60,8 +62,10 @@ class Runner {
     try {
       NCC_TRY(pass.run(module_, context));
       if (context.changes != 0) NCC_TRY(settle(pass));
-    } catch (const InternalError& failure) {
-      return error(Code::EINT901, fmt::format("pass {}", pass.name), std::string(failure.what()));
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& failure) {
+      return pass_failure(pass.name, failure);
     }
     const auto wall = std::chrono::steady_clock::now() - begin;
     changes_ += context.changes;
