@@ -189,8 +189,9 @@ Status Importer::custom_call(OpContext& ctx) {
   a.custom_call_target = word(ctx, "call_target_name");
   // Checks have no result that anybody needs; they must survive all the same.
   a.custom_call_has_side_effect = flag(ctx, "has_side_effect") || a.custom_call_target.starts_with("check.");
-  const Attr* config = ctx.op.attr("backend_config");
-  if (!config) config = ctx.op.attr("mhlo.backend_config");
+  // A config that is a dictionary stands apart, beside an empty text.
+  const Attr* config = ctx.op.attr("mhlo.backend_config");
+  if (!config) config = ctx.op.attr("backend_config");
   if (config)
     a.backend_config = config->kind == Attr::Kind::String ? config->text : std::string(config->source);
   NCC_TRY(integer(ctx, "api_version", &a.api_version, false));

@@ -98,7 +98,9 @@ EvalFunction eval_function(Opcode opcode) {
 }
 
 Status unsupported(const Instruction& inst, const std::string& reason) {
-  return error(Code::EVRF001, inst.loc, std::string(name(inst.opcode)), reason);
+  std::string op(name(inst.opcode));
+  if (inst.is(Opcode::CustomCall)) op += " " + inst.attrs().custom_call_target;
+  return error(Code::EVRF001, inst.loc, op, reason);
 }
 
 bool is_exclusive(const Literal& literal) {

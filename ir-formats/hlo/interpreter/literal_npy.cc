@@ -21,7 +21,7 @@ Result<Literal> read_leaves(const std::string& dir, const Shape& shape, int64_t&
 
 // Integers stored in another integer type, when every value fits.
 Result<Literal> same_integers(const Array& array, const Shape& shape, int64_t number) {
-  Literal out = Literal::zeros(Shape::array(shape.dtype, shape.dims));
+  Literal out = Literal::zeros(Shape::array(shape.dtype, array.shape));
   for (int64_t i = 0; i < array.num_elements(); ++i) {
     const int64_t value = load_as_int64(array.dtype, array.bytes.data() + i * size_bytes(array.dtype));
     std::byte* to = out.mutable_data() + i * size_bytes(shape.dtype);
@@ -32,6 +32,18 @@ Result<Literal> same_integers(const Array& array, const Shape& shape, int64_t nu
                    fmt::format("element {} does not fit {}", i, info(shape.dtype).hlo));
   }
   return out;
+}
+
+// Dimensions that the shape leaves open may have any size up to their bound.
+bool fits(const std::vector<int64_t>& dims, const Shape& shape) {
+  if (dims.size() != shape.dims.size()) return false;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int64_t wanted = shape.dims[d];
+    const bool open =
+        shape.is_dynamic_dim(static_cast<int64_t>(d)) && (wanted == kUnbounded || dims[d] <= wanted);
+    if (dims[d] != wanted && !open) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -47,9 +59,9 @@ Result<Literal> read_literal(const std::string& path, Dtype type) {
 Result<Literal> literal_from_array(const Array& array, const Shape& shape, int64_t number) {
   // Raw bits arrive under the integer type of their width.
   const bool same_storage = info(shape.dtype).numpy == info(array.dtype).numpy;
-  if (array.shape == shape.dims && !same_storage && is_integer(array.dtype) && is_integer(shape.dtype))
+  if (fits(array.shape, shape) && !same_storage && is_integer(array.dtype) && is_integer(shape.dtype))
     return same_integers(array, shape, number);
-  if (array.shape != shape.dims || !same_storage)
+  if (!fits(array.shape, shape) || !same_storage)
     return error(Code::ERUN001, number,
                  fmt::format("found {}, expected {}", to_string(Shape::array(array.dtype, array.shape)),
                              to_string(shape)));

@@ -1,39 +1,89 @@
-// Custom calls that have a meaning of their own on one device. Source: spec/stablehlo-text.md §2.12.
+// Custom calls: the way from a target to its function, and the calls that only hand a value on. Source:
+// spec/stablehlo-text.md §2.12.
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
+#include "ir-formats/hlo/interpreter/custom_call.h"
 #include "ir-formats/hlo/interpreter/ops.h"
 
 namespace ncc::hlo {
 namespace {
 
-// Targets that only annotate their first operand.
-constexpr std::string_view kIdentity[] = {
-    "Sharding",
-    "xla.sdy.FuncResultSharding",
-    "xla.sdy.ShardingGroup",
-    "LayoutConstraint",
-    "annotate_device_placement",
-    "stablehlo.shape_refinement_operand_wrapper",
-    "SPMDFullToShardShape",
-    "SPMDShardToFullShape",
-    "xla.sdy.GlobalToLocalShape",
-    "xla.sdy.LocalToGlobalShape",
+struct Target {
+  std::string_view name;
+  EvalFunction function;
+};
+constexpr Target kTargets[] = {
+#define CUSTOM_CALL(target, function) {target, function},
+#define REFUSED_CALL(start, reason)
+#include "ir-formats/hlo/interpreter/custom_calls.def"
+};
+
+struct Refusal {
+  std::string_view start, reason;
+};
+constexpr Refusal kRefusals[] = {
+#define CUSTOM_CALL(target, function)
+#define REFUSED_CALL(start, reason) {start, reason},
+#include "ir-formats/hlo/interpreter/custom_calls.def"
 };
 
 std::string raw_text(const Instruction& inst, std::string_view key) {
   return std::string(inst.attrs().find(key).value_or(""));
 }
 
+EvalFunction custom_call_function(std::string_view target) {
+  for (const Target& row : kTargets)
+    if (row.name == target) return row.function;
+  return solver_function(target);
+}
+
+std::string_view reason_against(std::string_view target) {
+  for (const Refusal& row : kRefusals)
+    if (target.starts_with(row.start)) return row.reason;
+  return "the interpreter does not implement it";
+}
+
+}  // namespace
+
+// Several operands come back as a tuple.
+Result<Literal> call_identity(Evaluator&, const Instruction& inst, Operands& operands) {
+  if (inst.shape.is_tuple() && inst.shape.elements.empty()) return Literal::make_tuple({});
+  if (operands.empty()) return unsupported(inst, "it has no operand to hand on");
+  if (inst.shape.is_tuple() && !operands[0].is_tuple()) return Literal::make_tuple(std::move(operands));
+  return std::move(operands[0]);
+}
+
+Result<Literal> call_last_operand(Evaluator&, const Instruction& inst, Operands& operands) {
+  if (operands.empty()) return unsupported(inst, "it has no operand to hand on");
+  return std::move(operands.back());
+}
+
+Result<Literal> call_zeros(Evaluator&, const Instruction& inst, Operands&) {
+  return Literal::zeros(inst.shape);
+}
+
+Result<Literal> call_shape_assertion(Evaluator&, const Instruction& inst, Operands& operands) {
+  if (operands.empty() || operands[0].is_tuple()) return unsupported(inst, "it has no condition");
+  if (operands[0].as_int64(0) != 0) return Literal::make_tuple({});
+  std::string message(inst.attrs().find("error_message").value_or("no message"));
+  for (size_t i = 1; i < operands.size(); ++i) {
+    const std::string slot = fmt::format("{{{}}}", i - 1);
+    for (size_t at = message.find(slot); at != std::string::npos; at = message.find(slot, at))
+      message.replace(at, slot.size(), fmt::format("{}", operands[i].as_int64(0)));
+  }
+  return error(Code::ERUN003, inst.loc, fmt::format("shape assertion failed: {}", message));
+}
+
 // Keeps the value for a later check.
-Result<Literal> probe(Evaluator& evaluator, const Instruction& inst, Operands& operands) {
+Result<Literal> call_probe(Evaluator& evaluator, const Instruction& inst, Operands& operands) {
   evaluator.probes()[raw_text(inst, "probe_id")].push_back(operands[0]);
   return operands[0];
 }
 
 // The value must have the bits that the probe has seen in that iteration.
-Result<Literal> compare_with_probe(Evaluator& evaluator, const Instruction& inst, Operands& operands) {
+Result<Literal> call_compare_with_probe(Evaluator& evaluator, const Instruction& inst, Operands& operands) {
   const std::string id = raw_text(inst, "probe_id");
   const size_t iteration = std::strtoull(raw_text(inst, "iter").c_str(), nullptr, 10);
   const auto seen = evaluator.probes().find(id);
@@ -44,30 +94,17 @@ Result<Literal> compare_with_probe(Evaluator& evaluator, const Instruction& inst
   return Literal::make_tuple({});
 }
 
-}  // namespace
+Result<Literal> run_parallel(Evaluator&, const Instruction& inst, Operands& operands) {
+  return run_parallel(inst, operands);
+}
 
 Result<Literal> eval_custom_call(Evaluator& evaluator, const Instruction& inst, Operands& operands) {
   const std::string& target = inst.attrs().custom_call_target;
-  if (target == "interpreter.run_parallel") return run_parallel(inst, operands);
-  if (target == "interpreter.probe") return probe(evaluator, inst, operands);
-  if (target == "check.expect_serialized_eq") return compare_with_probe(evaluator, inst, operands);
-  if (std::find(std::begin(kIdentity), std::end(kIdentity), target) != std::end(kIdentity)) {
-    if (inst.shape.is_tuple() && inst.shape.elements.empty()) return Literal::make_tuple({});
-    if (!operands.empty()) return std::move(operands[0]);
-  }
-  if (target == "AllocateBuffer") return Literal::zeros(inst.shape);
+  if (const EvalFunction function = custom_call_function(target)) return function(evaluator, inst, operands);
   // Checks compare on the host; here they have no result of their own.
   if (target.rfind("check.", 0) == 0)
     return inst.shape.is_tuple() ? Literal::make_tuple({}) : Literal::scalar_int(inst.shape.dtype, 1);
-  if (target == "shape_assertion") {
-    if (operands[0].as_int64(0) == 0)
-      return error(Code::ERUN003, inst.loc,
-                   fmt::format("shape assertion failed: {}",
-                               inst.attrs().find("error_message").value_or("no message")));
-    return Literal::make_tuple({});
-  }
-  return error(Code::EVRF001, inst.loc, "custom-call " + target,
-               std::string("the interpreter does not implement it"));
+  return unsupported(inst, std::string(reason_against(target)));
 }
 
 }  // namespace ncc::hlo

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ir-formats/hlo/interpreter/custom_call.h"
 #include "ir-formats/hlo/interpreter/ops.h"
 #include "ir-formats/hlo/interpreter/strided_copy.h"
 
@@ -195,6 +196,24 @@ Result<Literal> eval_stochastic_convert(Evaluator&, const Instruction& inst, Ope
                      stochastic_integer(operands[0].as_double(i), random, random_bits, least, most));
   }
   return out;
+}
+
+// Operands: two key words and two counter words, element by element; results: the two output words.
+Result<Literal> call_threefry2x32(Evaluator&, const Instruction& inst, Operands& operands) {
+  bool fits = operands.size() >= 4;
+  for (size_t i = 0; fits && i < 4; ++i)
+    fits = !operands[i].is_tuple() && operands[i].shape().dtype == Dtype::U32 &&
+           operands[i].shape().dims == operands[0].shape().dims;
+  if (!fits || !inst.shape.is_tuple() || inst.shape.elements.size() != 2)
+    return unsupported(inst, "four u32 arrays of one shape and two results expected");
+  Literal x = Literal::zeros(operands[0].shape()), y = Literal::zeros(operands[0].shape());
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    const Pair bits = threefry2x32({operands[0].at<uint32_t>(i), operands[1].at<uint32_t>(i)},
+                                   {operands[2].at<uint32_t>(i), operands[3].at<uint32_t>(i)});
+    store_bits(x, i, bits[0]);
+    store_bits(y, i, bits[1]);
+  }
+  return Literal::make_tuple({std::move(x), std::move(y)});
 }
 
 }  // namespace ncc::hlo
