@@ -44,7 +44,21 @@ struct Attr {
   Shape shape;
   Literal literal;
   std::string_view source;  // the attribute as written
+
+  // Declared here, defined below: `entries` holds pairs of a type that is not complete yet.
+  Attr();
+  Attr(const Attr&);
+  Attr(Attr&&) noexcept;
+  Attr& operator=(const Attr&);
+  Attr& operator=(Attr&&) noexcept;
+  ~Attr();
 };
+inline Attr::Attr() = default;
+inline Attr::Attr(const Attr&) = default;
+inline Attr::Attr(Attr&&) noexcept = default;
+inline Attr& Attr::operator=(const Attr&) = default;
+inline Attr& Attr::operator=(Attr&&) noexcept = default;
+inline Attr::~Attr() = default;
 
 /// nullptr when absent.
 const Attr* find(const AttrDict& attrs, std::string_view name);

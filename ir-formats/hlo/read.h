@@ -25,7 +25,8 @@ Result<std::unique_ptr<Module>> read_hlo_text(std::string_view text, const std::
 /// One StableHLO module in MLIR text (a file split by `// -----` lines must be cut by the caller:
 /// `split_mlir`).
 Result<std::unique_ptr<Module>> read_stablehlo(std::string_view text, const std::string& file);
-/// The pieces between `// -----` lines; one piece when there is none. Positions are kept by leading newlines.
+/// The pieces between `// -----` lines that hold more than comments; the text itself when there is none.
+/// Positions are kept by leading newlines.
 std::vector<std::string> split_mlir(std::string_view text);
 
 }  // namespace ncc::hlo

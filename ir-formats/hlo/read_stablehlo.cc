@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 
 #include "ir-formats/hlo/import.h"
@@ -11,6 +12,22 @@ Result<std::unique_ptr<Module>> read_stablehlo(std::string_view text, const std:
   NCC_ASSIGN(mlir::File parsed, parser.parse_file());
   return mlir::Importer(parsed, parser.lexer(), std::filesystem::path(file).filename().string()).run();
 }
+
+namespace {
+
+// Nothing but comments and blank lines.
+bool is_commentary(std::string_view piece) {
+  while (!piece.empty()) {
+    const size_t end = std::min(piece.find('\n'), piece.size());
+    const std::string_view line = piece.substr(0, end);
+    const size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string_view::npos && !line.substr(first).starts_with("//")) return false;
+    piece.remove_prefix(std::min(end + 1, piece.size()));
+  }
+  return true;
+}
+
+}  // namespace
 
 std::vector<std::string> split_mlir(std::string_view text) {
   constexpr std::string_view kMark = "// -----";
@@ -28,12 +45,13 @@ std::vector<std::string> split_mlir(std::string_view text) {
       break;
     }
     const std::string_view piece = text.substr(begin, end - begin);
-    pieces.push_back(lines + std::string(piece));
+    if (!is_commentary(piece)) pieces.push_back(lines + std::string(piece));
     for (char c : piece) {
       if (c == '\n') lines += '\n';
     }
     begin = next;
   }
+  if (pieces.empty()) pieces.emplace_back(text);
   return pieces;
 }
 

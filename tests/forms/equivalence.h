@@ -5,20 +5,21 @@
 // attributes and operands are (loops: coinductively, so any cycle of equal pairs is equal). What the two
 // producers may do differently, and nothing else, is looked through:
 //   calls are inlined; a value that two ops share may be two equal values; dead code is not seen
-//   a region's captured value is the value itself, whether it was handed in, carried through a loop
-//   unchanged,
-//     or repeated inside; loop states may have another order
-//   tuples are looked through; reshape, convert, transpose, broadcast, slice, copy to the same shape are
-//   nothing chains of reshapes, transposes and broadcasts count as one; a splat constant of any spelling is
-//   its scalar;
-//     an iota of higher rank is a broadcast iota
-//   constant graphs are their values; x + 0, x - 0, x * 1, x / 1, x | 0, x & all ones are x; a select by a
-//   constant
-//     is its side; concatenations of concatenations are one
+//   a region's captured value is the value itself, handed in, carried through a loop unchanged, or repeated
+//   loop states may have another order
+//   tuples are looked through; reshape, convert, transpose, broadcast, slice, copy to the same shape and
+//     reversing a dimension of size 1 are nothing
+//   chains of reshapes, transposes, broadcasts count as one; an iota of higher rank is a broadcast iota
+//   a constant of any spelling whose elements are alike is its scalar; constant graphs are their values
+//   x + 0, x - 0, x * 1, x / 1, x | 0, x & ones, b != false, b == true, a reduction of no dimension are x
+//   an integer times or and zero is zero, b or true is true; arrays without elements are equal
+//   a select or branch by a constant is its side, a select of one value is that value
+//   concatenations of concatenations are one; a slice of exactly some parts joins these
+//   a dynamic slice with known starts is a slice; a dynamic update of everything is the update
+//   less or equal may be two comparisons
 //   constants stand on either side of commutative ops; a scalar predicate or bound may be a repeated one
-//   a CHLO op or a complex function may be an expansion: a graph over the same operands and constants
-//   (counted in
-//     `expanded`)
+//   a CHLO op or a complex function may be an expansion: a graph over the same operands, or their parts,
+//     and constants (counted in `expanded`)
 // Names, locations, shardings and frontend attributes are not compared.
 #pragma once
 #include <map>

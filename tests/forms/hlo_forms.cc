@@ -1,5 +1,5 @@
-// hlo_forms [--write OUT] FOLDER…: reads every model below the folders from each of its forms and compares
-// what they give.
+// hlo_forms [--write OUT | --optional] FOLDER…: reads every model below the folders from each of its forms
+// and compares what they give.
 //
 // A model is a folder with model.hlo.pb, model.hlo.txt and model.mlir (what there is), or any other .mlir or
 // .hlo file, each of its pieces alone. For every form: it reads, it verifies, and it is written as a proto
@@ -11,6 +11,7 @@
 // tests/forms/equivalence.h, which lists what the two producers may do differently.
 // With --write, what is written for each module goes to OUT/<number>.pb and .hlo, its origin to OUT/names.txt
 // (xla_reads.py gives them to XLA).
+// With --optional, folders that are not there are left out.
 // Prints one line per difference and totals; exit status 2 when there is a difference.
 #include <fmt/format.h>
 
@@ -177,9 +178,12 @@ class Checker {
 
 int main(int argc, char** argv) {
   const bool writes = argc > 2 && std::string_view(argv[1]) == "--write";
+  const bool optional = argc > 1 && std::string_view(argv[1]) == "--optional";
   const std::string out = writes ? argv[2] : "";
   ncc::hlo::Checker checker(out);
-  for (int i = writes ? 3 : 1; i < argc; ++i) checker.folder(argv[i]);
+  for (int i = writes ? 3 : optional ? 2 : 1; i < argc; ++i) {
+    if (!optional || std::filesystem::exists(argv[i])) checker.folder(argv[i]);
+  }
   if (writes && !ncc::write_file(out + "/names.txt", checker.names()).is_ok()) return 2;
   const ncc::hlo::Totals& totals = checker.totals();
   for (const auto& [op, count] : totals.expanded) fmt::print("expanded by the producer: {} {}\n", op, count);

@@ -283,7 +283,6 @@ Result<std::vector<Program>> load_stablehlo_case(const std::string& path) {
   std::vector<Program> programs;
   const std::vector<std::string> pieces = hlo::split_mlir(text);
   for (size_t i = 0; i < pieces.size(); ++i) {
-    if (pieces.size() > 1 && pieces[i].find("func") == std::string::npos) continue;  // comments alone
     NCC_ASSIGN(std::unique_ptr<Module> module, hlo::read_stablehlo(pieces[i], path));
     NCC_TRY(hlo::verify(*module));
     const bool is_grid = uses_interpreter_ops(*module);

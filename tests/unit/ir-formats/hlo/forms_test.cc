@@ -219,4 +219,14 @@ TEST_CASE("a CHLO op without an HLO opcode travels as a custom-call and comes ba
 }
 
 }  // namespace
+
+TEST_CASE("a split file gives the pieces that hold more than comments, lines kept", "[hlo][read]") {
+  const std::vector<std::string> pieces =
+      split_mlir("// RUN\n\n// -----\n\nmodule @a {}\n// -----\n// nothing\n// -----\nmodule @b {}\n");
+  REQUIRE(pieces.size() == 2);
+  CHECK(std::count(pieces[1].begin(), pieces[1].end(), '\n') == 9);
+  CHECK(pieces[1].find("module @b") != std::string::npos);
+  CHECK(split_mlir("// alone\n").size() == 1);
+}
+
 }  // namespace ncc::hlo
