@@ -94,6 +94,7 @@ Result<Literal> Importer::literal(const OpContext& ctx, const Attr& attr) const 
   const std::string_view digits = hex.substr(10);
   if (decode_hex(digits, made.mutable_data()) != digits.size())
     return fail(ctx, fmt::format("resource '{}' has a bad hex digit", attr.text));
+  lexer_.forget(digits);
   clean_elements(attr.shape.dtype, made.mutable_data(), bytes);
   return made;
 }

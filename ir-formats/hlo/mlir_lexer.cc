@@ -69,10 +69,27 @@ void MlirLexer::lex_number(size_t begin) {
 // `begin` is the opening quote; the token starts before it for symbols.
 void MlirLexer::lex_string(size_t begin, Tok kind) {
   const size_t open = kind == Tok::Symbol ? begin + 1 : begin;
-  size_t at = open + 1;
-  while (at < text_.size() && text_[at] != '"' && text_[at] != '\n') at += text_[at] == '\\' ? 2 : 1;
+  const size_t first = open + 1;
+  size_t at = first;
+  // Blobs of hex digits are long: looked at with memchr, a page after the other; escapes and line ends are
+  // rare.
+  constexpr size_t kStride = 4096;
+  while (at < text_.size()) {
+    const std::string_view stride = text_.substr(at, kStride);
+    const size_t quote = std::min(stride.find('"'), stride.size());
+    const std::string_view clear = stride.substr(0, quote);
+    if (clear.find('\\') == std::string_view::npos && clear.find('\n') == std::string_view::npos) {
+      at += quote;
+      if (quote < stride.size()) break;
+      continue;
+    }
+    while (at < text_.size() && text_[at] != '"' && text_[at] != '\n') at += text_[at] == '\\' ? 2 : 1;
+    break;
+  }
   if (at >= text_.size() || text_[at] != '"') return fail(begin, "string without end");
-  set(kind, begin, at + 1, text_.substr(open + 1, at - open - 1));
+  set(kind, begin, at + 1, text_.substr(first, at - first));
+  constexpr size_t kBlob = 1 << 20;
+  if (at - first > kBlob) forget(current_.text);
 }
 
 void MlirLexer::lex(size_t offset) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "common/diag/status.h"
+#include "common/files/mapped_pages.h"
 
 namespace ncc::hlo {
 
@@ -36,7 +37,11 @@ struct Token {
 
 class MlirLexer {
  public:
-  explicit MlirLexer(std::string_view text) : text_(text) { advance(); }
+  /// `file`: the mapping that `text` lies in, if any; it gives back the memory of long strings that were
+  /// read.
+  explicit MlirLexer(std::string_view text, const MappedFile* file = nullptr) : text_(text), file_(file) {
+    advance();
+  }
 
   const Token& current() const { return current_; }
   /// Lexes the next token after the current one.
@@ -49,6 +54,10 @@ class MlirLexer {
 
   /// "line:column" of an offset, both 1-based.
   std::string position(size_t offset) const;
+  /// A part of the text will hardly be read again.
+  void forget(std::string_view part) const {
+    if (file_ != nullptr) forget_pages(*file_, part);
+  }
   /// Line of an offset; offsets must mostly ascend from call to call (amortised linear).
   int line_of(size_t offset) const;
 
@@ -61,6 +70,7 @@ class MlirLexer {
   void fail(size_t at, std::string_view why);
 
   std::string_view text_;
+  const MappedFile* file_ = nullptr;
   Token current_;
   std::string_view problem_;
   mutable size_t line_offset_ = 0;

@@ -334,7 +334,10 @@ Status Parser::parse_metadata(File* file) {
     if (is('}')) --level;
     lexer_.advance();
     if (!named || !accept(':')) continue;
-    if (token().kind == Tok::String && level >= 2) file->resources[key] = token().text;
+    if (token().kind == Tok::String && level >= 2) {
+      file->resources[key] = token().text;
+      lexer_.advance();  // a value is no key
+    }
   }
   lexer_.advance();
   return Status::ok();

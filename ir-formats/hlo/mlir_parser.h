@@ -18,7 +18,7 @@ struct Type {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : lexer_(text) {}
+  explicit Parser(std::string_view text, const MappedFile* file = nullptr) : lexer_(text, file) {}
   Result<File> parse_file();
   const MlirLexer& lexer() const { return lexer_; }
 

@@ -43,7 +43,7 @@ Result<std::unique_ptr<Module>> read_module(const std::string& path) {
   NCC_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   const std::string_view text = file->text();
   if (!is_text(text)) return read_hlo_proto(text, path, file);
-  if (is_mlir(text)) return read_stablehlo(text, path);
+  if (is_mlir(text)) return read_stablehlo(text, path, file.get());
   return read_hlo_text(text, path);
 }
 

@@ -8,6 +8,10 @@
 
 #include "ir-formats/hlo/module.h"
 
+namespace ncc {
+class MappedFile;
+}
+
 namespace ncc::hlo {
 
 /// Reads a file, choosing the format by content. Errors: EFIL001, EFIL003, EHLO001 (HLO text), EMLR001
@@ -23,8 +27,10 @@ Result<std::unique_ptr<Module>> read_hlo_proto(std::string_view bytes, const std
 /// metadata.
 Result<std::unique_ptr<Module>> read_hlo_text(std::string_view text, const std::string& file);
 /// One StableHLO module in MLIR text (a file split by `// -----` lines must be cut by the caller:
-/// `split_mlir`).
-Result<std::unique_ptr<Module>> read_stablehlo(std::string_view text, const std::string& file);
+/// `split_mlir`). `mapped`: the file that `text` lies in, which then does not keep the memory of blobs that
+/// were read.
+Result<std::unique_ptr<Module>> read_stablehlo(std::string_view text, const std::string& file,
+                                               const MappedFile* mapped = nullptr);
 /// The pieces between `// -----` lines that hold more than comments; the text itself when there is none.
 /// Positions are kept by leading newlines.
 std::vector<std::string> split_mlir(std::string_view text);

@@ -7,8 +7,9 @@
 
 namespace ncc::hlo {
 
-Result<std::unique_ptr<Module>> read_stablehlo(std::string_view text, const std::string& file) {
-  mlir::Parser parser(text);
+Result<std::unique_ptr<Module>> read_stablehlo(std::string_view text, const std::string& file,
+                                               const MappedFile* mapped) {
+  mlir::Parser parser(text, mapped);
   NCC_ASSIGN(mlir::File parsed, parser.parse_file());
   return mlir::Importer(parsed, parser.lexer(), std::filesystem::path(file).filename().string()).run();
 }

@@ -220,6 +220,29 @@ TEST_CASE("a CHLO op without an HLO opcode travels as a custom-call and comes ba
 
 }  // namespace
 
+TEST_CASE("long strings of a text are read whole, with escapes and ends anywhere", "[hlo][read]") {
+  for (const size_t length : {4094, 4095, 4096, 4097, 8191, 9000}) {
+    const std::string name = std::string(length, 'n') + "\\22" + std::string(length, 'm');
+    const std::string text =
+        "module @\"" + name +
+        "\" { func.func @main(%a: tensor<f32>) -> tensor<f32> { return %a : tensor<f32> } }";
+    const auto module = take(read_stablehlo(text, "long.mlir"));
+    CHECK(module->name().size() == 2 * length + 1);
+  }
+  const std::string open = "module @\"" + std::string(5000, 'n') + "\n\" {}";
+  CHECK_FALSE(read_stablehlo(open, "open.mlir").is_ok());
+  const std::string digits(2 * 600, 'f');
+  for (const size_t bad : {0, 1, 255, 512, 513, 1199}) {
+    std::string blob = digits;
+    blob[bad] = 'g';
+    const std::string text = "func.func @main() -> tensor<600xui8> { %0 = stablehlo.constant dense<\"0x" +
+                             blob + "\"> : tensor<600xui8> return %0 : tensor<600xui8> }";
+    const auto read = read_stablehlo(text, "blob.mlir");
+    REQUIRE_FALSE(read.is_ok());
+    CHECK(read.status().diagnostic().to_string().find("not a hex digit") != std::string::npos);
+  }
+}
+
 TEST_CASE("a split file gives the pieces that hold more than comments, lines kept", "[hlo][read]") {
   const std::vector<std::string> pieces =
       split_mlir("// RUN\n\n// -----\n\nmodule @a {}\n// -----\n// nothing\n// -----\nmodule @b {}\n");
