@@ -147,6 +147,9 @@ class Importer {
   Result<Computation*> function(const OpContext& ctx, std::string_view name) const;
   // Collectives and host transfers (import_collective.cc).
   Status collective(OpContext& ctx);
+  Status ragged_all_to_all(OpContext& ctx);
+  /// Groups along named axes of a device mesh.
+  Status mesh_groups(OpContext& ctx, const Attr& attr, std::vector<std::vector<int64_t>>* groups);
   Status host_transfer(OpContext& ctx);
   // CHLO conveniences and ops with shape operands (import_chlo.cc, import_dynamic.cc).
   Status constant_like(OpContext& ctx);

@@ -184,6 +184,8 @@ bool operand_layouts(const Attr& attr, const std::vector<Instruction*>& operands
 }  // namespace
 
 Status Importer::custom_call(OpContext& ctx) {
+  if (word(ctx, "call_target_name") == "ragged_all_to_all" && ctx.in.size() == 6)
+    return ragged_all_to_all(ctx);
   Instruction* inst = make_op(ctx, Opcode::CustomCall, ctx.in);
   Attributes& a = inst->mutable_attrs();
   a.custom_call_target = word(ctx, "call_target_name");

@@ -21,6 +21,8 @@ Result<Shape> infer_movement(const Instruction& inst);     // kinds Source, Shap
 Result<Shape> infer_indexing(const Instruction& inst);     // kind Index
 Result<Shape> infer_reduction(const Instruction& inst);    // kinds Reduce, Window
 Result<Shape> infer_contraction(const Instruction& inst);  // kinds Contract, Linalg, Rng
+/// Which operand of a scaled-dot is its right side: 2, or 1 in the other order of operands.
+int64_t scaled_dot_rhs_operand(const Instruction& inst);
 Result<Shape> infer_control(const Instruction& inst);      // kinds Control, Tuple
 Result<Shape> infer_effect(const Instruction& inst);       // kinds Token, Async
 Result<Shape> infer_collective(const Instruction& inst);   // kind Collective

@@ -8,7 +8,7 @@ namespace {
 size_t at(int64_t i) { return static_cast<size_t>(i); }
 
 Result<Shape> infer_dot(const Instruction& inst) {
-  const int64_t rhs_operand = inst.is(Opcode::ScaledDot) ? 2 : 1;
+  const int64_t rhs_operand = inst.is(Opcode::ScaledDot) ? scaled_dot_rhs_operand(inst) : 1;
   const Shape& lhs = inst.operand_shape(0);
   const Shape& rhs = inst.operand_shape(rhs_operand);
   const DotDims& dot = inst.attrs().dot;
@@ -229,6 +229,22 @@ Result<Shape> infer_batch_norm(const Instruction& inst) {
 }
 
 }  // namespace
+
+// Producers order the operands in two ways; only one of them has contracting sizes that agree.
+int64_t scaled_dot_rhs_operand(const Instruction& inst) {
+  const DotDims& dot = inst.attrs().dot;
+  const Shape &lhs = inst.operand_shape(0), &second = inst.operand_shape(1), &third = inst.operand_shape(2);
+  const auto agrees = [&](const Shape& rhs) {
+    for (size_t i = 0; i < dot.lhs_contracting.size() && i < dot.rhs_contracting.size(); ++i) {
+      const int64_t left = dot.lhs_contracting[i], right = dot.rhs_contracting[i];
+      if (left < 0 || left >= lhs.rank() || right < 0 || right >= rhs.rank() ||
+          lhs.dims[at(left)] != rhs.dims[at(right)])
+        return false;
+    }
+    return true;
+  };
+  return !agrees(third) && agrees(second) ? 1 : 2;
+}
 
 Result<Shape> infer_contraction(const Instruction& inst) {
   switch (inst.opcode) {

@@ -457,9 +457,15 @@ Status Parser::parse_check(Op* op) {
 Status Parser::parse_sharding_op(Op* op) {
   Attr ignored;
   if (op->name == "sdy.mesh") {
+    Attr name, axes;
+    name.kind = Attr::Kind::Symbol;
+    name.text = std::string(token().text);
     lexer_.advance();
     NCC_TRY(expect('='));
-    return skip_balanced(&ignored, token().begin);
+    NCC_TRY(skip_balanced(&axes, token().begin));
+    op->attrs.emplace_back("sym_name", std::move(name));
+    op->attrs.emplace_back("mesh", std::move(axes));
+    return parse_optional_dict(&op->attrs);
   }
   if (op->name != "sdy.manual_computation") {
     NCC_TRY(parse_values(&op->operands));

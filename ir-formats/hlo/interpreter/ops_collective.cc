@@ -168,6 +168,37 @@ Result<Literal> eval_collective_permute(Evaluator& evaluator, const Instruction&
   return Literal::zeros(operands[0].shape());
 }
 
+// Operands: input, output, and per member input offsets, send sizes, output offsets, receive sizes, in rows.
+// Every member writes its rows for me into my output at the offset that it names; several updates a member
+// stand side by side.
+Result<Literal> eval_ragged_all_to_all(Evaluator& evaluator, const Instruction& inst, Operands& operands) {
+  NCC_ASSIGN(const Meeting meeting, meet(evaluator, inst, operands));
+  const Shape &from = operands[0].shape(), &to = operands[1].shape();
+  const int64_t members = static_cast<int64_t>(meeting.group.size()),
+                updates = operands[2].num_elements() / members;
+  bool fits = from.dtype == to.dtype && !from.dims.empty() && from.dims.size() == to.dims.size() &&
+              std::equal(from.dims.begin() + 1, from.dims.end(), to.dims.begin() + 1);
+  for (size_t i = 2; i < 6; ++i) fits = fits && operands[i].num_elements() == updates * members;
+  if (!fits)
+    return unsupported(inst, "input and output differ in their rows, or offsets and sizes in number");
+  Literal out = Literal::copy(to, operands[1].bytes());
+  if (!meeting.is_member) return out;
+  const int64_t row = from.dims[0] == 0 ? 0 : static_cast<int64_t>(operands[0].bytes().size()) / from.dims[0];
+  for (const std::vector<Literal>& member : meeting.values) {
+    for (int64_t k = 0; k < updates; ++k) {
+      const int64_t at = static_cast<int64_t>(meeting.position) * updates + k;
+      const int64_t first = member[2].as_int64(at), count = member[3].as_int64(at),
+                    place = member[4].as_int64(at);
+      if (first < 0 || count < 0 || place < 0 || first > from.dims[0] - count || place > to.dims[0] - count)
+        return error(
+            Code::ERUN003, inst.loc,
+            fmt::format("{}: {} rows from {} do not fit at {}", describe(inst), count, first, place));
+      std::copy_n(member[0].bytes().data() + first * row, count * row, out.mutable_data() + place * row);
+    }
+  }
+  return out;
+}
+
 // (copy, source, context): the first element is the result.
 Result<Literal> eval_copy_start(Evaluator&, const Instruction&, Operands& operands) {
   return Literal::make_tuple({operands[0], operands[0], Literal::scalar_int(Dtype::U32, 0)});

@@ -47,11 +47,27 @@ std::string_view reason_against(std::string_view target) {
 
 }  // namespace
 
-// Several operands come back as a tuple.
+namespace {
+
+bool same_sizes(const Literal& value, const Shape& stated) {
+  if (value.is_tuple() || !stated.is_array() || stated.is_dynamic()) return true;
+  return value.shape().dims == stated.dims;
+}
+
+}  // namespace
+
+// Several operands come back as a tuple. A value of another size is one device's part of the whole.
 Result<Literal> call_identity(Evaluator&, const Instruction& inst, Operands& operands) {
   if (inst.shape.is_tuple() && inst.shape.elements.empty()) return Literal::make_tuple({});
   if (operands.empty()) return unsupported(inst, "it has no operand to hand on");
-  if (inst.shape.is_tuple() && !operands[0].is_tuple()) return Literal::make_tuple(std::move(operands));
+  const bool several = inst.shape.is_tuple() && !operands[0].is_tuple();
+  for (size_t i = 0; i < operands.size() && (several || i == 0); ++i) {
+    const Shape& stated = !several                         ? inst.shape
+                          : i < inst.shape.elements.size() ? inst.shape.elements[i]
+                                                           : Shape();
+    if (!same_sizes(operands[i], stated)) return unsupported(inst, "values are split over several devices");
+  }
+  if (several) return Literal::make_tuple(std::move(operands));
   return std::move(operands[0]);
 }
 

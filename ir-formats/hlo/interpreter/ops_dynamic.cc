@@ -60,15 +60,24 @@ Result<Literal> eval_dynamic_pad(Evaluator& evaluator, const Instruction& inst, 
   return eval_pad(evaluator, twin, operands);
 }
 
-// Operands: array, starts, limits, strides.
+// Operands: array, starts, limits, strides. With strides of 1 it is XLA's dynamic-slice, whose starts are
+// clamped.
 Result<Literal> eval_real_dynamic_slice(Evaluator& evaluator, const Instruction& inst, Operands& operands) {
   NCC_TRY(require_static(inst));
   Instruction twin = static_twin(inst, Opcode::Slice);
   twin.mutable_attrs().slice_starts = integers(operands[1]);
   twin.mutable_attrs().slice_limits = integers(operands[2]);
   twin.mutable_attrs().slice_strides = integers(operands[3]);
-  const std::vector<int64_t>& starts = twin.attrs().slice_starts;
+  Attributes& a = twin.mutable_attrs();
+  std::vector<int64_t>& starts = a.slice_starts;
+  const bool plain =
+      std::all_of(a.slice_strides.begin(), a.slice_strides.end(), [](int64_t s) { return s == 1; });
   for (size_t d = 0; d < starts.size(); ++d) {
+    const int64_t room = operands[0].shape().dims[d] - inst.shape.dims[d];
+    if (plain && room >= 0) {
+      starts[d] = std::clamp<int64_t>(starts[d], 0, room);
+      a.slice_limits[d] = starts[d] + inst.shape.dims[d];
+    }
     const int64_t last = starts[d] + (inst.shape.dims[d] - 1) * twin.attrs().slice_strides[d];
     if (inst.shape.dims[d] > 0 && (starts[d] < 0 || last >= operands[0].shape().dims[d]))
       return error(Code::ERUN003, inst.loc, fmt::format("slice of dimension {} is out of bounds", d));

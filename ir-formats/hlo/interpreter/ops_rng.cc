@@ -112,8 +112,9 @@ Result<Literal> eval_rng_bit_generator(Evaluator&, const Instruction& inst, Oper
     return unsupported(inst, fmt::format("state {} is too small", to_string(operands[0].shape())));
   std::memcpy(state.data(), operands[0].bytes().data(), state.size() * 8);
   const Pair key = halves(state[0]);
-  if (inst.attrs().rng_algorithm == RngAlgorithm::Philox) {
-    uint64_t counter[2] = {state[1], state.size() > 2 ? state[2] : 0};
+  if (inst.attrs().rng_algorithm != RngAlgorithm::ThreeFry) {
+    // As XLA:CPU: DEFAULT is Philox, and a state of two words has the key for the counter's upper half.
+    uint64_t counter[2] = {state[1], state.size() > 2 ? state[2] : state[0]};
     philox(key, counter, out);
     state[1] = counter[0];
     if (state.size() > 2) state[2] = counter[1];

@@ -26,7 +26,11 @@ bool all_finite(const Vector<T>& values) {
 template <class T>
 void potrf(SolverCall& call, int64_t batch) {
   Vector<T> a = call.matrix<T>(0, batch);
-  const int info = lapack::potrf(call.uplo(), call.rows(0), a.data());
+  const int n = call.rows(0);
+  int info = lapack::potrf(call.uplo(), n, a.data());
+  // A NaN on the diagonal is reported by some builds of the library only.
+  for (int i = 0; i < n && info == 0; ++i)
+    if (std::isnan(std::real(a[area(i, n + 1)]))) info = i + 1;
   call.put_matrix(0, batch, a);
   call.put_info(1, batch, info);
 }

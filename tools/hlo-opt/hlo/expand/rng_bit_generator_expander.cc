@@ -1,6 +1,6 @@
 // rng-bit-generator -> 32-bit integer ops on arrays of blocks, bit for bit what the op yields:
-//   Threefry2x32 (also for DEFAULT): 20 rounds, a key injection after every fourth
-//   Philox4x32: 10 rounds; the upper halves of its products from 16-bit limbs
+//   Threefry2x32: 20 rounds, a key injection after every fourth
+//   Philox4x32 (also for DEFAULT): 10 rounds; the upper halves of its products from 16-bit limbs
 // Everything is computed in u32, 64- and 128-bit counters as words with carries, so that a target needs no
 // wider integers. Source: spec/stablehlo-text.md §3.9, spec/hlo-front-half.md §8.
 #include <algorithm>
@@ -51,7 +51,7 @@ class Expansion {
     Instruction* bits;
     if (out_.num_elements() == 0) {
       bits = edit_.splat(out_, 0);
-    } else if (inst_->attrs().rng_algorithm == hlo::RngAlgorithm::Philox) {
+    } else if (inst_->attrs().rng_algorithm != hlo::RngAlgorithm::ThreeFry) {
       bits = philox(wide);
     } else {
       bits = wide ? threefry_wide() : threefry_narrow();
@@ -140,7 +140,8 @@ class Expansion {
     const int64_t per_block = wide ? 2 : 4, total = out_.num_elements();
     const int64_t count = (total + per_block - 1) / per_block;
     Words counter{words_[2], words_[3]};
-    for (size_t i = 4; i < 6; ++i) counter.push_back(i < words_.size() ? words_[i] : words_[0].like(0));
+    // A state of two words has the key for the counter's upper half.
+    for (size_t i = 4; i < 6; ++i) counter.push_back(i < words_.size() ? words_[i] : words_[i - 4]);
     Value k0 = words_[0], k1 = words_[1];
     Words block = take_blocks(count, counter);
     for (int round = 0; round < 10; ++round) {

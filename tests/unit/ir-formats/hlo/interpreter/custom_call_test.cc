@@ -35,6 +35,15 @@ TEST_CASE("potrf factors the triangle that its config names and reports what is 
   CHECK(values_of(result.elements()[1]) == Values{0, 2});
 }
 
+TEST_CASE("potrf of a NaN reports it", "[interpreter]") {
+  CHECK(values_of(run_text(R"(HloModule m
+ENTRY main {
+  a = f32[2,2] constant({{nan, 0}, {1, 1}})
+  f = (f32[2,2], s32[]) custom-call(a), custom_call_target="lapack_spotrf_ffi", backend_config={uplo = 76 : ui8}
+  ROOT i = s32[] get-tuple-element(f), index=1
+})")) == Values{1});
+}
+
 TEST_CASE("getrf swaps rows, and its pivots become a permutation", "[interpreter]") {
   const Literal result = run_text(R"(HloModule m
 ENTRY main {
@@ -202,4 +211,13 @@ TEST_CASE("a custom call that runs elsewhere is refused with the reason", "[inte
   CHECK(call("tpu_custom_call").find("kernel for another machine") != std::string::npos);
   CHECK(call("lapack_snothing_ffi").find("custom-call lapack_snothing_ffi") != std::string::npos);
   CHECK(call("MoveToHost").empty());
+}
+
+TEST_CASE("an annotation that changes sizes needs several devices", "[interpreter]") {
+  CHECK(refusal(R"(HloModule m
+ENTRY main {
+  z = f32[4] constant({1, 2, 3, 4})
+  ROOT r = f32[2] custom-call(z), custom_call_target="xla.sdy.GlobalToLocalShape"
+})")
+            .find("split over several devices") != std::string::npos);
 }

@@ -85,3 +85,81 @@ TEST_CASE("sizes of a dynamic program come from its arguments", "[interpreter]")
   // Two sizes that do not go together.
   CHECK(!try_run(text, {Literal::scalar_int(Dtype::S64, 2), x}).is_ok());
 }
+
+TEST_CASE("scaled-dot takes one scale a block, in either order of its operands", "[interpreter]") {
+  const auto run = [](const std::string& operands) {
+    return values_of(run_text(R"(HloModule m
+ENTRY main {
+  a = f8e4m3fn[1,4] constant({{1, 2, 3, 4}})
+  s = f8e8m0fnu[1,2] constant({{2, 0.5}})
+  b = f8e4m3fn[2,4] constant({{1, 1, 1, 1}, {0, 0, 0, 2}})
+  t = f8e8m0fnu[2,1] constant({{1}, {4}})
+  ROOT r = f32[1,2] scaled-dot()" + operands + "), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n}"));
+  };
+  CHECK(run("a, s, b, t") == Values{9.5, 16});
+  CHECK(run("a, b, s, t") == Values{9.5, 16});
+}
+
+TEST_CASE("ragged_all_to_all lays rows where their sender says", "[interpreter]") {
+  CHECK(values_of(run_text(R"(func.func @p() -> tensor<3xf32> {
+    %id = stablehlo.partition_id : tensor<ui32>
+    %f = stablehlo.convert %id : (tensor<ui32>) -> tensor<f32>
+    %ten = stablehlo.constant dense<10.0> : tensor<f32>
+    %m = stablehlo.multiply %f, %ten : tensor<f32>
+    %ms = stablehlo.broadcast_in_dim %m, dims = [] : (tensor<f32>) -> tensor<3xf32>
+    %i = stablehlo.iota dim = 0 : tensor<3xf32>
+    %x = stablehlo.add %i, %ms : tensor<3xf32>
+    %none = stablehlo.constant dense<-1.0> : tensor<3xf32>
+    %from = stablehlo.constant dense<[0, 1]> : tensor<2xi32>
+    %send = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %me = stablehlo.convert %id : (tensor<ui32>) -> tensor<i32>
+    %to = stablehlo.broadcast_in_dim %me, dims = [] : (tensor<i32>) -> tensor<2xi32>
+    %recv = stablehlo.constant dense<[1, 1]> : tensor<2xi32>
+    %r = stablehlo.custom_call @ragged_all_to_all(%x, %none, %from, %send, %to, %recv) {api_version = 4 : i32,
+      backend_config = {channel_id = 1 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}}
+      : (tensor<3xf32>, tensor<3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<3xf32>
+    return %r : tensor<3xf32>
+  }
+  func.func @main() -> tensor<3xf32> {
+    %r:2 = "interpreter.run_parallel"() {programs = [[@p, @p]]} : () -> (tensor<3xf32>, tensor<3xf32>)
+    return %r#1 : tensor<3xf32> })")) == Values{1, 11, 12});
+}
+
+TEST_CASE("replica groups follow the axes of a mesh", "[interpreter]") {
+  const auto sums = [](const std::string& groups) {
+    return values_of(run_text(R"(sdy.mesh @grid = <["x"=2, "y"=2]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}} loc(unknown)
+  func.func @p() -> tensor<1xi64> {
+    %id = stablehlo.partition_id : tensor<ui32>
+    %f = stablehlo.convert %id : (tensor<ui32>) -> tensor<i64>
+    %x = stablehlo.reshape %f : (tensor<i64>) -> tensor<1xi64>
+    %r = "stablehlo.all_reduce"(%x) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids,
+      replica_groups = #stablehlo.replica_group_mesh_axes<)" + groups + R"(>}> ({
+    ^bb0(%a: tensor<i64>, %b: tensor<i64>):
+      %s = stablehlo.add %a, %b : tensor<i64>
+      stablehlo.return %s : tensor<i64>
+    }) : (tensor<1xi64>) -> tensor<1xi64>
+    return %r : tensor<1xi64>
+  }
+  func.func @main() -> tensor<4xi64> {
+    %r:4 = "interpreter.run_parallel"() {programs = [[@p, @p, @p, @p]]} : () -> (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>)
+    %c = stablehlo.concatenate %r#0, %r#1, %r#2, %r#3, dim = 0 : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4xi64>
+    return %c : tensor<4xi64> })"));
+  };
+  CHECK(sums(R"(mesh = @grid, axes = [#stablehlo.axis_ref<name = "x">])") == Values{2, 4, 2, 4});
+  CHECK(sums(R"(mesh = @grid, axes = [#stablehlo.axis_ref<name = "y">])") == Values{1, 1, 5, 5});
+  CHECK(sums(R"(mesh = #stablehlo.mesh<axes=[#stablehlo.mesh_axis<name = "d", size = 4>]>,
+    axes = [#stablehlo.axis_ref<name = "d", sub_axis_info = (1)2>])") == Values{2, 4, 2, 4});
+}
+
+TEST_CASE("the default generator is Philox, its counter above the key when the state has two words", "[interpreter]") {
+  const Literal result = run_text(R"(HloModule m
+ENTRY main {
+  s = u64[2] constant({18364758542507840052, 18364758542507840052})
+  ROOT r = (u64[2], u32[4]) rng-bit-generator(s), algorithm=rng_default
+})");
+  const uint64_t key = 18364758542507840052u;
+  CHECK(result.elements()[0].at<uint64_t>(0) == key);
+  CHECK(result.elements()[0].at<uint64_t>(1) == key + 1);
+  CHECK(values_of(result.elements()[1]) == Values{2250463629, 1322343046, 2795172303, 2445418337});  // XLA:CPU's
+}
