@@ -181,6 +181,19 @@ bool operand_layouts(const Attr& attr, const std::vector<Instruction*>& operands
   return true;
 }
 
+constexpr int64_t kTypedApi = 4;  // API_VERSION_TYPED_FFI
+
+// The integer list `key` of a struct attribute; an absent one is empty.
+bool integers(const Attr& attr, std::string_view key, std::vector<int64_t>* values) {
+  const Attr* list = find(attr.entries, key);
+  if (!list) return true;
+  for (const Attr& item : list->items) {
+    if (item.kind != Attr::Kind::Int) return false;
+    values->push_back(item.integer);
+  }
+  return true;
+}
+
 }  // namespace
 
 Status Importer::custom_call(OpContext& ctx) {
@@ -197,6 +210,18 @@ Status Importer::custom_call(OpContext& ctx) {
   if (config)
     a.backend_config = config->kind == Attr::Kind::String ? config->text : std::string(config->source);
   NCC_TRY(integer(ctx, "api_version", &a.api_version, false));
+  // Such a config belongs to typed calls, whose version is not always spelled.
+  if (ctx.op.attr("mhlo.backend_config") && !ctx.op.attr("api_version")) a.api_version = kTypedApi;
+  if (const Attr* aliases = ctx.op.attr("output_operand_aliases")) {
+    for (const Attr& item : aliases->items) {
+      OutputAlias alias;
+      if (!integers(item, "output_tuple_indices", &alias.output_index) ||
+          !integers(item, "operand_tuple_indices", &alias.operand_index))
+        return fail(ctx, "bad output aliases");
+      if (const Attr* operand = find(item.entries, "operand_index")) alias.operand = operand->integer;
+      a.output_aliases.push_back(std::move(alias));
+    }
+  }
   if (const Attr* called = ctx.op.attr("called_computations")) {
     for (const Attr& item : called->items) {
       NCC_ASSIGN(Computation * callee, function(ctx, item.text));

@@ -131,7 +131,9 @@ void Importer::keep_attributes(const OpContext& ctx) {
         inst->mutable_attrs().frontend_attributes.emplace_back(name, text.text);
     } else if (key == "mhlo.sharding" && is_json_group(value.text)) {
       inst->mutable_attrs().sharding = value.text;
-    } else {
+    } else if (key == "sdy.sharding_rule") {
+      inst->mutable_attrs().frontend_attributes.emplace_back("xla.sdy.sharding_rule", value.source);
+    } else if (key != "mhlo.backend_config") {  // a custom call's own
       inst->mutable_attrs().raw.emplace_back(key, std::string(value.source));
     }
   }
