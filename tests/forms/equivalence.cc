@@ -91,6 +91,10 @@ class Matcher {
     if (compatible(shape_of(x), shape_of(y))) return match(x, y);
     const bool same_kept = shape_of(x).dtype == shape_of(y).dtype &&
                            sizes_above_one(shape_of(x).dims) == sizes_above_one(shape_of(y).dims);
+    if (same_kept) {
+      const std::optional<Literal> value = a_.constant(x), other = value ? b_.constant(y) : std::nullopt;
+      if (value && other && std::ranges::equal(value->bytes(), other->bytes())) return true;
+    }
     if (x.inst->opcode != y.inst->opcode) return differ(x, y, "bases of views");
     if (x.inst->is(Opcode::Iota)) {
       const auto count = [](const Ref& ref) {
@@ -98,9 +102,6 @@ class Matcher {
       };
       return (shape_of(x).dtype == shape_of(y).dtype && count(x) == count(y)) || differ(x, y, "counts");
     }
-    if (same_kept && x.inst->is(Opcode::Constant) &&
-        std::ranges::equal(x.inst->literal.bytes(), y.inst->literal.bytes()))
-      return true;
     if (!same_kept || !x.inst->is(Opcode::Reshape)) return differ(x, y, "bases of views");
     return match_loose(a_.below_reshapes(x), b_.below_reshapes(y));
   }
@@ -207,7 +208,8 @@ class Matcher {
     bool swapped = false;
     if (p.info().commutative && p.operands.size() == 2) {
       const auto fixed = [](ProgramView& view, Instruction* operand) {
-        return view.splat({operand, {}}).has_value() || view.constant({operand, {}}).has_value();
+        return view.splat({operand, {}}).has_value() ||
+               view.constancy(operand) != ProgramView::Constancy::Varies;
       };
       const bool left[] = {fixed(a_, p.operands[0]), fixed(a_, p.operands[1])};
       const bool right[] = {fixed(b_, q.operands[0]), fixed(b_, q.operands[1])};

@@ -14,7 +14,8 @@
 //   x + 0, x - 0, x * 1, x / 1, x | 0, x & ones, b != false, b == true, a reduction of no dimension are x
 //   an integer times or and zero is zero, b or true is true; arrays without elements are equal
 //   a select or branch by a constant is its side, a select of one value is that value
-//   concatenations of concatenations are one; a slice of exactly some parts joins these
+//   concatenations of concatenations are one; a slice of exactly some parts joins these, one
+//     within a part is a slice of the part
 //   a dynamic slice with known starts is a slice; a dynamic update of everything is the update
 //   less or equal may be two comparisons
 //   constants stand on either side of commutative ops; a scalar predicate or bound may be a repeated one

@@ -1,6 +1,7 @@
 #include "tests/forms/program_view.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "ir-formats/hlo/interpreter/interpret.h"
@@ -23,6 +24,13 @@ bool all_zero(const std::vector<PaddingDim>& padding) {
 }
 
 bool is_empty(const Shape& shape) { return shape.is_array() && shape.num_elements() == 0; }
+
+// All ones are -1 and the greatest unsigned number.
+bool same_bits(int64_t a, int64_t b, Dtype dtype) {
+  const int bits = info(dtype).bits;
+  const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  return (static_cast<uint64_t>(a) & mask) == (static_cast<uint64_t>(b) & mask);
+}
 
 // The operand of a concatenation whose others are empty.
 Instruction* only_operand(const Instruction& inst) {
@@ -234,7 +242,8 @@ bool ProgramView::whole_parts(const Instruction& slice, int64_t dimension, std::
 
 std::optional<Literal> ProgramView::constant(const Ref& ref) {
   const Ref base = look_through(ref);
-  if (!is_constant(base.inst) || shape_of(base).num_elements() > kMaxConstantElements) return std::nullopt;
+  if (constancy(base.inst) != Constancy::Known || shape_of(base).num_elements() > kMaxConstantElements)
+    return std::nullopt;
   const auto [known, added] = constants_.try_emplace(base.inst);
   if (added) {
     Module scratch("constant");
@@ -267,16 +276,20 @@ ProgramView::Chain ProgramView::chain(const Ref& ref) {
   return made;
 }
 
-bool ProgramView::is_constant(Instruction* inst) {
+ProgramView::Constancy ProgramView::constancy(Instruction* inst) {
   inst = look_through({inst, {}}).inst;
-  if (is_empty(inst->shape)) return true;
-  if (const auto known = constant_.find(inst); known != constant_.end()) return known->second;
+  if (is_empty(inst->shape)) return Constancy::Known;
+  if (const auto known = constancy_.find(inst); known != constancy_.end()) return known->second;
   const bool plain = !inst->has_side_effect() && (inst->called.empty() || inst->is(Opcode::Reduce)) &&
                      !inst->is(Opcode::Parameter) && !inst->is(Opcode::CustomCall) &&
                      inst->info().kind != OpKind::Rng && inst->shape.num_elements() <= kMaxConstantElements;
-  bool all = plain;
-  for (size_t i = 0; all && i < inst->operands.size(); ++i) all = is_constant(inst->operands[i]);
-  return constant_[inst] = all;
+  const bool expanded =
+      inst->info().mlir.starts_with("chlo.") && !inst->is(Opcode::Square) && !inst->is(Opcode::NextAfter);
+  Constancy all = !plain ? Constancy::Varies : expanded ? Constancy::Fixed : Constancy::Known;
+  for (size_t i = 0; all != Constancy::Varies && i < inst->operands.size(); ++i)
+    all = std::min(all, constancy(inst->operands[i]));
+  if (analyses_ > 0) provisional_.push_back(inst);
+  return constancy_[inst] = all;
 }
 
 Instruction* ProgramView::copy_graph(Instruction* inst, Computation* to,
@@ -327,7 +340,7 @@ bool ProgramView::step(Ref* ref) {
     case Opcode::DynamicSlice:
       return compatible(inst->shape, inst->operand_shape(0)) && to(inst->operand(0));
     case Opcode::Slice:
-      return step_slice(*inst, ref);
+      return step_slice(inst, ref);
     case Opcode::DynamicUpdateSlice:  // of everything: the update
       return compatible(inst->shape, inst->operand_shape(1)) && to(inst->operand(1));
     case Opcode::Broadcast:
@@ -389,19 +402,36 @@ bool ProgramView::are_one(Instruction* a, Instruction* b) {
   return other && *value == *other;
 }
 
-// A slice of everything, or of exactly one part of a concatenation.
-bool ProgramView::step_slice(const Instruction& inst, Ref* ref) {
-  if (compatible(inst.shape, inst.operand_shape(0))) {
-    ref->inst = inst.operand(0);
+// A slice of everything, or of what lies in one part of a concatenation.
+bool ProgramView::step_slice(Instruction* inst, Ref* ref) {
+  if (compatible(inst->shape, inst->operand_shape(0))) {
+    ref->inst = inst->operand(0);
     return true;
   }
-  const Ref whole = look_through({inst.operand(0), {}});
-  std::vector<Ref> taken;
-  if (!whole.path.empty() || !whole.inst->is(Opcode::Concatenate) ||
-      !whole_parts(inst, whole.inst->dimensions[0], &taken) || taken.size() != 1)
-    return false;
-  *ref = taken[0];
-  return true;
+  if (const auto known = narrowed_.find(inst); known != narrowed_.end()) {
+    ref->inst = known->second;
+    return true;
+  }
+  const Ref whole = look_through({inst->operand(0), {}});
+  if (!whole.path.empty() || !whole.inst->is(Opcode::Concatenate)) return false;
+  const auto along = static_cast<size_t>(whole.inst->dimensions[0]);
+  const int64_t start = inst->attrs().slice_starts[along], limit = inst->attrs().slice_limits[along];
+  std::vector<Ref> all;
+  parts(*whole.inst, &all);
+  int64_t begin = 0;
+  for (const Ref& part : all) {
+    const int64_t end = begin + shape_of(part).dims[along];
+    // A part that is an element of a tuple would need an instruction of its own.
+    if (start >= begin && limit <= end && part.path.empty()) {
+      Instruction* moved = inst->parent->add_clone(*inst, {part.inst});
+      moved->mutable_attrs().slice_starts[along] -= begin;
+      moved->mutable_attrs().slice_limits[along] -= begin;
+      ref->inst = narrowed_[inst] = moved;
+      return true;
+    }
+    begin = end;
+  }
+  return false;
 }
 
 // An integer or truth value times zero, and with zero, or with true.
@@ -433,6 +463,10 @@ bool ProgramView::is_empty_reduction(const Instruction& inst) {
       return value == 1;
     case Opcode::And:
       return inst.shape.dtype == Dtype::Pred && value == 1;
+    case Opcode::Maximum:
+      return is_float(inst.shape.dtype) && std::isinf(value) && value < 0;
+    case Opcode::Minimum:
+      return is_float(inst.shape.dtype) && std::isinf(value) && value > 0;
     default:
       return false;
   }
@@ -466,7 +500,10 @@ bool ProgramView::drop_neutral(Instruction* inst, int64_t neutral, Ref* ref) {
   const bool right_only = inst->is(Opcode::Subtract) || inst->is(Opcode::Divide);
   for (int64_t i = 1; i >= (right_only ? 1 : 0); --i) {
     const std::optional<Literal> value = splat({inst->operand(i), {}});
-    if (!value || value->as_double(0) != static_cast<double>(neutral)) continue;
+    const bool integer = value && is_integer(inst->shape.dtype);
+    if (!value || (integer ? !same_bits(value->as_int64(0), neutral, inst->shape.dtype)
+                           : value->as_double(0) != static_cast<double>(neutral)))
+      continue;
     ref->inst = inst->operand(1 - i);
     return true;
   }
@@ -481,12 +518,21 @@ bool ProgramView::is_invariant(Instruction* loop, const Path& path) {
   invariant_[key] = false;  // while it is found out, a parameter stays itself
   ++analyses_;
   const Ref root = look_through({loop->while_body()->root(), path});
-  if (--analyses_ == 0) {
-    for (const Instruction* inst : provisional_) splats_.erase(inst);
+  const bool invariant =
+      root.inst->is(Opcode::Parameter) && root.inst->parent == loop->while_body() && root.path == path;
+  // Inside another analysis a no may be due to what that one assumes.
+  if (--analyses_ > 0 && !invariant) {
+    doubtful_.push_back(key);
+  } else if (analyses_ == 0) {
+    for (const auto& doubtful : doubtful_) invariant_.erase(doubtful);
+    for (const Instruction* inst : provisional_) {
+      splats_.erase(inst);
+      constancy_.erase(inst);
+    }
+    doubtful_.clear();
     provisional_.clear();
   }
-  return invariant_[key] =
-             root.inst->is(Opcode::Parameter) && root.inst->parent == loop->while_body() && root.path == path;
+  return invariant_[key] = invariant;
 }
 
 }  // namespace ncc::hlo

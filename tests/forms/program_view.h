@@ -47,6 +47,11 @@ class ProgramView {
   /// The parts of a concatenation along `dimension` that a slice takes; false when it takes a part of one.
   bool whole_parts(const Instruction& slice, int64_t dimension, std::vector<Ref>* list);
 
+  /// Whether a value depends on no parameter. What is made of CHLO ops is fixed, but their expansions may be
+  /// rounded differently.
+  enum class Constancy : uint8_t { Varies, Fixed, Known };
+  Constancy constancy(Instruction* inst);
+
   /// The value of a graph without parameters and effects; nothing when it has some, or is large.
   std::optional<Literal> constant(const Ref& ref);
 
@@ -73,14 +78,13 @@ class ProgramView {
   std::optional<Comparison> comparison(const Ref& ref);
 
  private:
-  bool is_constant(Instruction* inst);
   Instruction* copy_graph(Instruction* inst, Computation* to,
                           std::unordered_map<const Instruction*, Instruction*>* copies);
   std::optional<Literal> find_splat(const Ref& ref);
   std::optional<Literal> plain_splat(const Ref& ref);
   bool step(Ref* ref);
   bool are_one(Instruction* a, Instruction* b);
-  bool step_slice(const Instruction& inst, Ref* ref);
+  bool step_slice(Instruction* inst, Ref* ref);
   bool absorb(Instruction* inst, int64_t absorbing, Ref* ref);
   bool drop_neutral(Instruction* inst, int64_t neutral, Ref* ref);
   bool is_empty_reduction(const Instruction& inst);
@@ -90,11 +94,13 @@ class ProgramView {
   std::unique_ptr<Module> module_;
   std::unordered_map<const Computation*, std::pair<Instruction*, size_t>> users_;
   std::map<std::pair<Instruction*, Path>, bool> invariant_;
-  std::unordered_map<const Instruction*, bool> constant_;
+  std::unordered_map<const Instruction*, Constancy> constancy_;
   std::unordered_map<const Instruction*, std::optional<Literal>> constants_;
   std::unordered_map<const Instruction*, std::optional<Literal>> splats_;
+  std::unordered_map<const Instruction*, Instruction*> narrowed_;  // slices of one part of a concatenation
   int analyses_ = 0;  // of loop states, at work: what is found meanwhile is provisional
-  std::vector<const Instruction*> provisional_;  // keys of splats_
+  std::vector<std::pair<Instruction*, Path>> doubtful_;  // keys of invariant_
+  std::vector<const Instruction*> provisional_;          // keys of splats_ and constancy_
 };
 
 }  // namespace ncc::hlo
