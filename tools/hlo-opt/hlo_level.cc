@@ -179,7 +179,7 @@ Status run_hlo_level(const HloOptions& options) {
 void list_hlo_passes() {
   for (const PassInfo& pass : hlo_passes::all_passes())
     fmt::print("{:<40} {:<10} {:<6} {}\n", pass.name, hlo_passes::name(pass.stage),
-               pass.rounding == hlo_passes::Rounding::Exact ? "exact" : "rounds", pass.summary);
+               hlo_passes::name(pass.rounding), pass.summary);
 }
 
 }  // namespace ncc::hlo_opt

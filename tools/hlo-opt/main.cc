@@ -221,8 +221,9 @@ void declare_hlo_options(CLI::App& app, HloOptions& hlo) {
       "HLO: run every pass alone, and the default order (or --passes, each alone), checked by execution");
   app.add_option("--check-seconds", hlo.check_seconds,
                  "HLO: --check-each starts no interpretation later than this");
-  app.add_flag("--check-specials", hlo.check_specials,
-               "HLO: generated floats include NaN, infinities, -0 and subnormals");
+  app.add_flag(
+      "--check-specials", hlo.check_specials,
+      "HLO: generated inputs include NaN, infinities, -0, subnormals and the extremes of every type");
   app.add_option("--max-folded-bytes", hlo.max_folded_bytes,
                  "HLO: constant_folding makes no larger constant");
   app.add_option("--max-unrolled-trips", hlo.max_unrolled_trips,

@@ -1,7 +1,7 @@
 // Translation validation by execution: interprets a module before and after a pass on the same inputs and
 // compares. Results are the root of the entry computation and the operands of its effectful custom-calls
 // (`check.*`), leaf by leaf. A module for several devices runs on a grid of that many processes, each on
-// inputs of its own; the results are the roots of all.
+// inputs of its own; the results are the roots of all. An rng stands for a fixed pattern of its two bounds.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,9 +12,10 @@
 namespace ncc::hlo_passes {
 
 struct CheckOptions {
-  std::string inputs;     // folder of NNN.npy; "" = inputs are generated
-  uint64_t seed = 1;      // of generated inputs
-  bool specials = false;  // generated floats include NaN, infinities, -0 and subnormals
+  std::string inputs;  // folder of NNN.npy; "" = inputs are generated
+  uint64_t seed = 1;   // of generated inputs
+  // generated floats include NaN, infinities, -0, the smallest and the largest numbers; integers the extremes
+  bool specials = false;
 };
 
 class EquivalenceCheck {
@@ -43,7 +44,8 @@ Result<std::vector<hlo::Literal>> check_arguments(const hlo::Module& module, con
 /// without inputs, as tests are, has some. Their values are appended to `args`. Returns how many.
 Result<int64_t> constants_to_parameters(hlo::Module& module, std::vector<hlo::Literal>& args);
 
-/// Generated arguments for these parameters: floats in [-2, 2), integers small, equal for equal seeds.
+/// Generated arguments for these parameters: floats in [-2, 2), integers small, equal for equal seeds; with
+/// `specials` one in eight is one of the type's extremes.
 hlo::Literal generated_input(const hlo::Shape& shape, uint64_t seed, bool specials);
 
 }  // namespace ncc::hlo_passes

@@ -26,10 +26,11 @@ struct PassContext {
   int64_t changes = 0;  // rewrites done; 0 means that the module is as it was
 };
 
-/// What a pass may do to a floating-point result.
+/// What a pass may do to a result.
 enum class Rounding : uint8_t {
   Exact,  // no bit changes (NaN payloads aside)
   May,    // sums may be associated or rounded in another way
+  Draws,  // random numbers are drawn in another way: only shapes can be compared
 };
 
 /// Where a pass stands in the default order. Stages run in this order, their passes in table order.
@@ -65,5 +66,6 @@ const KnownName* find_known_name(std::string_view name);
 Result<const PassInfo*> require_pass(std::string_view name);
 
 std::string_view name(Stage stage);
+std::string_view name(Rounding rounding);
 
 }  // namespace ncc::hlo_passes

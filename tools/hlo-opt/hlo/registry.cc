@@ -60,4 +60,9 @@ std::string_view name(Stage stage) {
   return kNames[static_cast<size_t>(stage)];
 }
 
+std::string_view name(Rounding rounding) {
+  constexpr std::string_view kNames[] = {"exact", "rounds", "draws"};
+  return kNames[static_cast<size_t>(rounding)];
+}
+
 }  // namespace ncc::hlo_passes

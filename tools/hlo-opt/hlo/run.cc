@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "common/diag/pass_failure.h"
 #include "ir-formats/hlo/verify.h"
@@ -80,11 +81,11 @@ class Runner {
   // selected.
   Status check(const PassInfo& pass, int64_t changes) {
     is_unchecked_ |= changes != 0;
-    has_rounded_ |= changes != 0 && pass.rounding == Rounding::May;
+    if (changes != 0) rounding_ = std::max(rounding_, pass.rounding);
     if (!options_.check || !is_unchecked_ || !options_.is_checked(pass)) return Status::ok();
     PassInfo compared = pass;
-    if (has_rounded_) compared.rounding = Rounding::May;
-    is_unchecked_ = has_rounded_ = false;
+    compared.rounding = std::exchange(rounding_, Rounding::Exact);
+    is_unchecked_ = false;
     return options_.check->compare(module_, compared);
   }
 
@@ -99,7 +100,8 @@ class Runner {
   hlo::Module& module_;
   const RunOptions& options_;
   int64_t changes_ = 0;
-  bool is_unchecked_ = false, has_rounded_ = false;  // since the last comparison
+  bool is_unchecked_ = false;            // since the last comparison
+  Rounding rounding_ = Rounding::Exact;  // the freest of the passes since then
 };
 
 }  // namespace

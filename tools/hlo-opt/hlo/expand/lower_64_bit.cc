@@ -1,14 +1,15 @@
 // 64-bit integer arithmetic on pairs of 32-bit words, both u32. As in lower-complex, each op with a rule is
 // replaced by ops on words and one join; the next op takes the words of a join directly, so that 64-bit
-// values stay where they enter or leave the computation and at ops without a rule (division, sums of
-// reductions, gathers' indices, …).
+// values stay where they enter or leave the computation and at ops without a rule (conversions from and to
+// floats, contractions, indices, …). Division is a loop over 64 bits.
 //   split: bitcast-convert to u32[…, 2], word 0 the lower one;  join: the words side by side, bitcast-convert
 //   back
 // Source: spec/hlo-front-half.md §3 (25), §8; DESIGN §6.
 #include <optional>
 #include <unordered_map>
 
-#include "tools/hlo-opt/hlo/expand/formula.h"
+#include "tools/hlo-opt/hlo/expand/wide_words.h"
+#include "tools/hlo-opt/hlo/match.h"
 #include "tools/hlo-opt/hlo/passes.h"
 
 namespace ncc::hlo_passes {
@@ -16,76 +17,47 @@ namespace {
 
 using hlo::CompareDirection;
 
-struct Pair {
-  Value low, high;
-};
-
 bool is_wide(const Shape& shape) {
   return shape.is_array() && (shape.dtype == Dtype::S64 || shape.dtype == Dtype::U64) && !shape.quantization;
 }
 
-Value as_word(Value predicate) { return predicate.to(Dtype::U32); }
-// All ones where the sign bit of the word is set.
-Value sign_mask(Value high) { return shift_right_signed(high, 31.0); }
-
-Pair plus(const Pair& a, const Pair& b) {
-  const Value low = a.low + b.low;
-  return {low, a.high + b.high + as_word(less(low, a.low))};
+// Ops whose folds have a form on words.
+bool folds_by_words(Opcode op) {
+  switch (op) {
+    case Opcode::Add:
+    case Opcode::Multiply:
+    case Opcode::Maximum:
+    case Opcode::Minimum:
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor:
+      return true;
+    default:
+      return false;
+  }
 }
 
-Pair minus(const Pair& a, const Pair& b) {
-  return {a.low - b.low, a.high - b.high - as_word(less(a.low, b.low))};
-}
+// Reductions of one 64-bit array by one op, found before their bodies are lowered themselves.
+using Folds = std::unordered_map<const Instruction*, Opcode>;
 
-Pair negative(const Pair& a) { return minus({a.low.like(0), a.low.like(0)}, a); }
-
-// The upper word of a product of words, from 16-bit halves.
-Value upper_product(Value a, Value b) {
-  const Value al = a & 65535.0, ah = shift_right(a, 16.0), bl = b & 65535.0, bh = shift_right(b, 16.0);
-  const Value ll = al * bl, lh = al * bh, hl = ah * bl;
-  const Value middle = shift_right(ll, 16.0) + (lh & 65535.0) + (hl & 65535.0);
-  return ah * bh + shift_right(lh, 16.0) + shift_right(hl, 16.0) + shift_right(middle, 16.0);
-}
-
-Pair times(const Pair& a, const Pair& b) {
-  return {a.low * b.low, upper_product(a.low, b.low) + a.low * b.high + a.high * b.low};
-}
-
-Pair choose(Value predicate, const Pair& a, const Pair& b) {
-  return {select(predicate, a.low, b.low), select(predicate, a.high, b.high)};
-}
-
-// Amounts of 32 and more are shifts of a word by themselves: 32-bit shifts by 32 and more give 0, and so does
-// a negative difference, read as unsigned.
-Pair shifted_left(const Pair& a, const Pair& by) {
-  const Value n = by.low, rest = 32.0 - n;
-  const Value high = (a.high << n) | shift_right(a.low, rest) | (a.low << (n - 32.0));
-  const Value in_range = equal(by.high, 0);
-  const Pair result{a.low << n, select(equal(n, 0), a.high, high)};
-  return choose(in_range, result, {n.like(0), n.like(0)});
-}
-
-Pair shifted_right(const Pair& a, const Pair& by, bool is_signed) {
-  const Value n = by.low, rest = 32.0 - n;
-  const Value fill = is_signed ? sign_mask(a.high) : a.high.like(0);
-  const Value from_high = is_signed ? select(less(n, 32.0), n.like(0), shift_right_signed(a.high, n - 32.0))
-                                    : shift_right(a.high, n - 32.0);
-  const Value low = select(less(n, 32.0), shift_right(a.low, n) | (a.high << rest), from_high);
-  const Value high = is_signed ? shift_right_signed(a.high, n) : shift_right(a.high, n);
-  const Pair result{select(equal(n, 0), a.low, low), high};
-  return choose(equal(by.high, 0), result, {fill, fill});
-}
-
-// a < b of signed or unsigned pairs: the sign bit is turned for signed ones.
-Value below(const Pair& a, const Pair& b, bool is_signed) {
-  const double turn = is_signed ? 2147483648.0 : 0.0;
-  const Value ah = a.high ^ turn, bh = b.high ^ turn;
-  return less(ah, bh) | (equal(ah, bh) & less(a.low, b.low));
+Folds folds_of(const hlo::Module& module) {
+  Folds folds;
+  for (const auto& computation : module.computations()) {
+    for (const auto& inst : computation->instructions()) {
+      if (!inst->is(Opcode::Reduce) || inst->num_operands() != 2 || !is_wide(inst->shape) ||
+          inst->operand_shape(0).dtype != inst->shape.dtype ||
+          inst->body()->root()->shape.dtype != inst->shape.dtype)
+        continue;
+      const auto op = binary_body(*inst->body());
+      if (op && folds_by_words(*op)) folds[inst.get()] = *op;
+    }
+  }
+  return folds;
 }
 
 class Lowering {
  public:
-  explicit Lowering(ComputationEditor& edit) : edit_(edit) {}
+  Lowering(ComputationEditor& edit, const Folds& folds) : edit_(edit), folds_(folds) {}
 
   Instruction* lowered(Instruction* inst) {
     if (is_wide(inst->shape)) {
@@ -133,11 +105,12 @@ class Lowering {
     const bool is_signed = inst.shape.dtype == Dtype::S64;
     switch (inst.opcode) {
       case Opcode::Add:
-        return plus(words(inst, 0), words(inst, 1));
+      case Opcode::Multiply:
+      case Opcode::Maximum:
+      case Opcode::Minimum:
+        return combined(inst.opcode, words(inst, 0), words(inst, 1), is_signed);
       case Opcode::Subtract:
         return minus(words(inst, 0), words(inst, 1));
-      case Opcode::Multiply:
-        return times(words(inst, 0), words(inst, 1));
       case Opcode::Negate:
         return negative(words(inst, 0));
       case Opcode::Abs: {
@@ -155,12 +128,6 @@ class Lowering {
         return shifted_right(words(inst, 0), words(inst, 1), false);
       case Opcode::ShiftRightArithmetic:
         return shifted_right(words(inst, 0), words(inst, 1), true);
-      case Opcode::Maximum:
-      case Opcode::Minimum: {
-        const Pair a = words(inst, 0), b = words(inst, 1);
-        const Value a_below = below(a, b, is_signed);
-        return inst.is(Opcode::Maximum) ? choose(a_below, b, a) : choose(a_below, a, b);
-      }
       case Opcode::Select: {
         const Pair a = words(inst, 1), b = words(inst, 2);
         return choose({edit_, inst.operand(0)}, a, b);
@@ -173,6 +140,33 @@ class Lowering {
         const Value low(edit_, edit_.iota(Dtype::U32, inst.shape.dims, inst.dimensions[0]));
         return Pair{low, low.like(0)};
       }
+      case Opcode::Divide:
+        return divided(words(inst, 0), words(inst, 1), is_signed).quotient;
+      case Opcode::Remainder:
+        return divided(words(inst, 0), words(inst, 1), is_signed).remainder;
+      case Opcode::Sign: {
+        const Pair a = words(inst, 0);
+        const Value mask = is_signed ? sign_mask(a.high) : a.high.like(0);
+        return Pair{mask | (~is_zero(a)).to(Dtype::U32), mask};
+      }
+      case Opcode::Clamp:
+        return clamped(inst, is_signed);
+      case Opcode::Popcnt: {
+        const Pair a = words(inst, 0);
+        return Pair{unary(Opcode::Popcnt, a.low) + unary(Opcode::Popcnt, a.high), a.low.like(0)};
+      }
+      case Opcode::Clz: {
+        const Pair a = words(inst, 0);
+        const Value low = unary(Opcode::Clz, a.low) + 32.0, high = unary(Opcode::Clz, a.high);
+        return Pair{select(equal(a.high, 0), low, high), a.low.like(0)};
+      }
+      case Opcode::Reduce:
+        return reduced(inst, is_signed);
+      case Opcode::DynamicSlice:
+      case Opcode::Gather:
+        return moved(inst, 1);
+      case Opcode::DynamicUpdateSlice:
+        return moved(inst, 2);
       case Opcode::Broadcast:
       case Opcode::Concatenate:
       case Opcode::Copy:
@@ -181,9 +175,58 @@ class Lowering {
       case Opcode::Reverse:
       case Opcode::Slice:
       case Opcode::Transpose:
-        return moved(inst);
+        return moved(inst, inst.operands.size());
       default:
         return std::nullopt;
+    }
+  }
+
+  Pair clamped(const Instruction& inst, bool is_signed) {
+    const auto bound = [&](int64_t i) {
+      const Pair scalar = words(inst, i);
+      const auto spread = [&](Value word) {
+        return Value(edit_, edit_.broadcast_scalar(word.inst(), inst.shape.dims));
+      };
+      return inst.operand_shape(i).dims == inst.shape.dims ? scalar
+                                                           : Pair{spread(scalar.low), spread(scalar.high)};
+    };
+    const Pair least = bound(0), most = bound(2), x = words(inst, 1);
+    const Pair raised = choose(below(x, least, is_signed), least, x);
+    return choose(below(most, raised, is_signed), most, raised);
+  }
+
+  // A reduction of both words at once, its body written on words.
+  std::optional<Pair> reduced(const Instruction& inst, bool is_signed) {
+    const auto fold = folds_.find(&inst);
+    if (fold == folds_.end()) return std::nullopt;
+    Computation* body = inst.parent->module()->add_computation("words");
+    std::vector<Instruction*> parameters;
+    for (int64_t i = 0; i < 4; ++i) parameters.push_back(body->add_parameter(i, Shape::array(Dtype::U32)));
+    ComputationEditor inner(body);
+    const Pair a{{inner, parameters[0]}, {inner, parameters[1]}};
+    const Pair b{{inner, parameters[2]}, {inner, parameters[3]}};
+    const Pair result = combined(fold->second, a, b, is_signed);
+    inner.set_root(inner.tuple({result.low.inst(), result.high.inst()}));
+    NCC_CHECK(inner.finish().is_ok(), "a reduction body has a cycle");
+    const Pair x = words(inst, 0), initial = words(inst, 1);
+    Instruction* both = edit_.reduce({x.low.inst(), x.high.inst()}, {initial.low.inst(), initial.high.inst()},
+                                     inst.dimensions, body);
+    return Pair{{edit_, edit_.element(both, 0)}, {edit_, edit_.element(both, 1)}};
+  }
+
+  // Of ops that fold by words.
+  static Pair combined(Opcode op, const Pair& a, const Pair& b, bool is_signed) {
+    switch (op) {
+      case Opcode::Add:
+        return plus(a, b);
+      case Opcode::Multiply:
+        return times(a, b);
+      case Opcode::Maximum:
+        return choose(below(a, b, is_signed), b, a);
+      case Opcode::Minimum:
+        return choose(below(a, b, is_signed), a, b);
+      default:
+        return {binary(op, a.low, b.low), binary(op, a.high, b.high)};
     }
   }
 
@@ -197,12 +240,13 @@ class Lowering {
     return {{edit_, edit_.apply(inst.opcode, low)}, {edit_, edit_.apply(inst.opcode, high)}};
   }
 
-  Pair moved(const Instruction& inst) {
-    std::vector<Instruction*> low, high;
-    for (Instruction* operand : inst.operands) {
-      const Pair a = words(operand);
-      low.push_back(a.low.inst());
-      high.push_back(a.high.inst());
+  // The first operands are data, the others say where it goes.
+  Pair moved(const Instruction& inst, size_t data) {
+    std::vector<Instruction*> low = inst.operands, high = inst.operands;
+    for (size_t i = 0; i < data; ++i) {
+      const Pair a = words(inst.operands[i]);
+      low[i] = a.low.inst();
+      high[i] = a.high.inst();
     }
     const auto copy = [&](std::vector<Instruction*> operands) {
       Instruction* clone = edit_.clone(&inst, std::move(operands));
@@ -271,15 +315,17 @@ class Lowering {
   }
 
   ComputationEditor& edit_;
+  const Folds& folds_;
   std::unordered_map<Instruction*, Pair> words_;
 };
 
 }  // namespace
 
 Status lower_64_bit(hlo::Module& module, PassContext& context) {
+  const Folds folds = folds_of(module);
   for (Computation* computation : module.post_order()) {
     ComputationEditor edit(computation);
-    Lowering lowering(edit);
+    Lowering lowering(edit, folds);
     // Operands come first: one visit each is enough.
     for (Instruction* inst : computation->post_order()) {
       if (edit.is_dead(inst) || edit.is_pinned(inst) || inst->shape.is_dynamic()) continue;

@@ -8,25 +8,12 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "tools/hlo-opt/hlo/collective/collective_match.h"
 #include "tools/hlo-opt/hlo/match.h"
 #include "tools/hlo-opt/hlo/passes.h"
 
 namespace ncc::hlo_passes {
 namespace {
-
-bool is_synchronous(const Instruction& inst) {
-  switch (inst.opcode) {
-    case Opcode::AllReduce:
-    case Opcode::AllGather:
-    case Opcode::ReduceScatter:
-    case Opcode::AllToAll:
-    case Opcode::CollectiveBroadcast:
-    case Opcode::CollectivePermute:
-      return true;
-    default:
-      return false;
-  }
-}
 
 bool has_groups_of_one(const Instruction& inst) {
   const hlo::Module& module = *inst.parent->module();
@@ -46,14 +33,6 @@ Instruction* own_operand(const Instruction& inst) {
   const bool to_self =
       std::find(pairs.begin(), pairs.end(), std::pair<int64_t, int64_t>{0, 0}) != pairs.end();
   return to_self && module.replica_count * module.num_partitions == 1 ? inst.operand(0) : nullptr;
-}
-
-int64_t largest_channel(const hlo::Module& module) {
-  int64_t largest = 0;
-  for (const auto& computation : module.computations())
-    for (const auto& inst : computation->instructions())
-      largest = std::max(largest, inst->attrs().channel_id);
-  return largest;
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
-// Tags along one dimension, scale and offset outside:
+// Tags along one or several dimensions, scale and offset outside:
 //   layer-norm c * rsqrt(v + eps) or c / sqrt(v + eps), c = x - mean(x), v = mean(c^2) or mean(x^2) -
 //   mean(x)^2 rms-norm   x * rsqrt(mean(x^2) + eps) or x / sqrt(mean(x^2) + eps)
 // The factor may be multiplied by a scale before it meets c. Source: spec/hlo-front-half.md §4.6; DESIGN §6
 // (2).
-#include <fmt/format.h>
-
 #include "tools/hlo-opt/hlo/passes.h"
 #include "tools/hlo-opt/hlo/recognise/pattern.h"
 
@@ -26,8 +24,8 @@ const Instruction* deviation(const Instruction* factor, bool divides) {
   return nullptr;
 }
 
-// The axis when v is the variance of the value that `centred` is centred from.
-std::optional<int64_t> variance_axis(const Instruction* v, const Instruction* centred) {
+// The axes when v is the variance of the value that `centred` is centred from.
+std::optional<Dims> variance_axes(const Instruction* v, const Instruction* centred) {
   if (!centred->is(Opcode::Subtract)) return std::nullopt;
   const Instruction* x = source_of(centred->operand(0));
   const auto mean = mean_of(centred->operand(1));
@@ -37,23 +35,25 @@ std::optional<int64_t> variance_axis(const Instruction* v, const Instruction* ce
   if (const auto direct = mean_of(v)) {
     const Instruction* base = squared(direct->of);
     if (!base || !base->is(Opcode::Subtract) || source_of(base->operand(0)) != x ||
-        direct->axis != mean->axis)
+        direct->axes != mean->axes)
       return std::nullopt;
     const auto again = mean_of(base->operand(1));
-    if (again && again->of == x) return direct->axis;
+    if (again && again->of == x && again->axes == mean->axes) return direct->axes;
   } else if (v->is(Opcode::Subtract)) {
     const auto squares = mean_of(v->operand(0));
     const Instruction* of_mean = squared(v->operand(1));
-    if (squares && of_mean && squared(squares->of) == x && mean_of(of_mean) && mean_of(of_mean)->of == x)
-      return squares->axis;
+    const auto again = of_mean ? mean_of(of_mean) : std::nullopt;
+    if (squares && again && squared(squares->of) == x && again->of == x && squares->axes == mean->axes &&
+        again->axes == mean->axes)
+      return squares->axes;
   }
   return std::nullopt;
 }
 
 std::optional<std::string> tag_for(const Instruction* value, const Instruction* v) {
-  if (const auto axis = variance_axis(v, value)) return fmt::format("layer-norm axis={}", *axis);
+  if (const auto axes = variance_axes(v, value)) return tag_along("layer-norm", *axes);
   const auto squares = mean_of(v);
-  if (squares && squared(squares->of) == value) return fmt::format("rms-norm axis={}", squares->axis);
+  if (squares && squared(squares->of) == value) return tag_along("rms-norm", squares->axes);
   return std::nullopt;
 }
 

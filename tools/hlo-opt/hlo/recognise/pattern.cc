@@ -67,12 +67,17 @@ bool is_about(const Instruction* value, double wanted) {
 
 std::optional<Reduction> reduction_of(const Instruction* value, Opcode body) {
   const Instruction* reduce = source_of(value);
-  if (!reduce->is(Opcode::Reduce) || reduce->num_operands() != 2 || reduce->dimensions.size() != 1 ||
+  if (!reduce->is(Opcode::Reduce) || reduce->num_operands() != 2 || reduce->dimensions.empty() ||
       binary_body(*reduce->body()) != body)
     return std::nullopt;
-  const int64_t axis = reduce->dimensions[0];
-  return Reduction{source_of(reduce->operand(0)), axis,
-                   reduce->operand_shape(0).dims[static_cast<size_t>(axis)]};
+  Reduction found{source_of(reduce->operand(0)), reduce->dimensions, 1};
+  std::sort(found.axes.begin(), found.axes.end());
+  for (int64_t axis : found.axes) found.size *= reduce->operand_shape(0).dims[static_cast<size_t>(axis)];
+  return found;
+}
+
+std::string tag_along(std::string_view name, const Dims& axes) {
+  return fmt::format("{} axis={}", name, fmt::join(axes, ","));
 }
 
 std::optional<Reduction> mean_of(const Instruction* value) {

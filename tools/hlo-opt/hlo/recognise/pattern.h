@@ -2,7 +2,8 @@
 // `pattern` of the last instruction of the pattern; values stay as they are, every op keeps its general
 // lowering, and a later pass may trust a tag as far as it checks what it needs.
 //
-//   pattern="softmax axis=1"   pattern="layer-norm axis=2"   pattern="gelu-tanh"   pattern="attention"
+//   pattern="softmax axis=1"   pattern="layer-norm axis=2,3"   pattern="gelu-tanh"   pattern="attention"
+// Axes are dimensions of the reduced value, in increasing order; the list of tags is in the README.
 #pragma once
 #include <optional>
 #include <string>
@@ -28,13 +29,15 @@ std::optional<double> number_of(const Instruction* value);
 /// Within a few places of bf16, in which models keep their constants.
 bool is_about(const Instruction* value, double wanted);
 
-/// A reduction with this body of one value along one dimension, behind ops that compute nothing.
+/// A reduction with this body of one value along some dimensions, behind ops that compute nothing.
 struct Reduction {
   const Instruction* of;
-  int64_t axis;
-  int64_t size;  // of the reduced dimension
+  Dims axes;     // increasing
+  int64_t size;  // elements that become one
 };
 std::optional<Reduction> reduction_of(const Instruction* value, Opcode body);
+/// A tag with its axes: "softmax axis=1", "layer-norm axis=2,3".
+std::string tag_along(std::string_view name, const Dims& axes);
 /// A sum divided by (or times the inverse of) the number of its elements.
 std::optional<Reduction> mean_of(const Instruction* value);
 /// x * x or x^2.

@@ -1,40 +1,99 @@
-// Tags along one dimension:
-//   softmax   e / sum(e) or e * (1 / sum(e)), e = exp(x - max(x)) or exp(x)
-//   logsumexp log(sum(exp(x - m))) + m, m = max(x)
+// Tags along one or several dimensions:
+//   softmax      e / sum(e) or e * (1 / sum(e)), e = exp(x - max(x)) or exp(x)
+//   softmax-grad y * (dy - sum(dy * y)), y a tagged softmax
+//   logsumexp    log(sum(exp(x - m))) + m, m = max(x)
+// and of two values:
+//   logaddexp    m + log(exp(a - m) + exp(b - m)) or m + log1p(exp(-|a - b|)), m = max(a, b)
 // through ops that compute nothing. Source: spec/hlo-front-half.md §4.1, §4.5; DESIGN §6 (2): only a tag.
-#include <fmt/format.h>
-
 #include "tools/hlo-opt/hlo/passes.h"
 #include "tools/hlo-opt/hlo/recognise/pattern.h"
 
 namespace ncc::hlo_passes {
 namespace {
 
-// The axis when `sum` is the sum of `e` along one dimension.
-std::optional<int64_t> sum_axis(const Instruction* sum, const Instruction* e) {
+// The axes when `sum` is the sum of `e`.
+std::optional<Dims> sum_axes(const Instruction* sum, const Instruction* e) {
   const auto reduction = reduction_of(sum, Opcode::Add);
   if (!reduction || reduction->of != e || !e->is(Opcode::Exp)) return std::nullopt;
-  return reduction->axis;
+  return reduction->axes;
+}
+
+// The other operand of a + b or a * b.
+const Instruction* partner(const Instruction* pair, const Instruction* one) {
+  for (int64_t i : {0, 1})
+    if (source_of(pair->operand(i)) == one) return source_of(pair->operand(1 - i));
+  return nullptr;
+}
+
+std::optional<std::string> find_softmax_gradient(const Instruction* inst) {
+  for (int64_t i : {0, 1}) {
+    const Instruction *y = source_of(inst->operand(i)), *difference = source_of(inst->operand(1 - i));
+    if (!has_pattern(y, "softmax") || !difference->is(Opcode::Subtract)) continue;
+    const auto sum = reduction_of(difference->operand(1), Opcode::Add);
+    if (!sum || !sum->of->is(Opcode::Multiply)) continue;
+    const Instruction* dy = source_of(difference->operand(0));
+    if (partner(sum->of, y) == dy) return tag_along("softmax-grad", sum->axes);
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> find_softmax(const Instruction* inst) {
   if (!is_float(inst->shape.dtype)) return std::nullopt;
   if (inst->is(Opcode::Divide)) {
-    if (const auto axis = sum_axis(inst->operand(1), source_of(inst->operand(0))))
-      return fmt::format("softmax axis={}", *axis);
+    if (const auto axes = sum_axes(inst->operand(1), source_of(inst->operand(0))))
+      return tag_along("softmax", *axes);
   }
   if (!inst->is(Opcode::Multiply)) return std::nullopt;
   for (int64_t i : {0, 1}) {
     const Instruction* inverse = source_of(inst->operand(i));
     if (!inverse->is(Opcode::Divide) || !is_about(inverse->operand(0), 1)) continue;
-    if (const auto axis = sum_axis(inverse->operand(1), source_of(inst->operand(1 - i))))
-      return fmt::format("softmax axis={}", *axis);
+    if (const auto axes = sum_axes(inverse->operand(1), source_of(inst->operand(1 - i))))
+      return tag_along("softmax", *axes);
   }
-  return std::nullopt;
+  return find_softmax_gradient(inst);
+}
+
+// exp(x - m) of one of the values and exp(y - m) of the other.
+bool are_shifted(const Instruction* sum, const Instruction* a, const Instruction* b, const Instruction* m) {
+  if (!sum->is(Opcode::Add)) return false;
+  const Instruction* seen[2] = {};
+  for (int64_t i : {0, 1}) {
+    const Instruction* e = source_of(sum->operand(i));
+    if (!e->is(Opcode::Exp)) return false;
+    const Instruction* shifted = source_of(e->operand(0));
+    if (!shifted->is(Opcode::Subtract) || source_of(shifted->operand(1)) != m) return false;
+    seen[i] = source_of(shifted->operand(0));
+  }
+  return (seen[0] == a && seen[1] == b) || (seen[0] == b && seen[1] == a);
+}
+
+// -|a - b|
+bool is_minus_distance(const Instruction* value, const Instruction* a, const Instruction* b) {
+  if (!value->is(Opcode::Negate)) return false;
+  const Instruction* distance = source_of(value->operand(0));
+  if (!distance->is(Opcode::Abs)) return false;
+  const Instruction* difference = source_of(distance->operand(0));
+  if (!difference->is(Opcode::Subtract)) return false;
+  const Instruction *x = source_of(difference->operand(0)), *y = source_of(difference->operand(1));
+  return (x == a && y == b) || (x == b && y == a);
+}
+
+bool is_logaddexp(const Instruction* inst) {
+  for (int64_t i : {0, 1}) {
+    const Instruction *log = source_of(inst->operand(i)), *m = source_of(inst->operand(1 - i));
+    if (!m->is(Opcode::Maximum)) continue;
+    const Instruction *a = source_of(m->operand(0)), *b = source_of(m->operand(1));
+    if (log->is(Opcode::Log) && are_shifted(source_of(log->operand(0)), a, b, m)) return true;
+    if (!log->is(Opcode::Log1p)) continue;
+    const Instruction* e = source_of(log->operand(0));
+    if (e->is(Opcode::Exp) && is_minus_distance(source_of(e->operand(0)), a, b)) return true;
+  }
+  return false;
 }
 
 std::optional<std::string> find_logsumexp(const Instruction* inst) {
-  if (!inst->is(Opcode::Add)) return std::nullopt;
+  if (!inst->is(Opcode::Add) || !is_float(inst->shape.dtype)) return std::nullopt;
+  if (is_logaddexp(inst)) return "logaddexp";
   for (int64_t i : {0, 1}) {
     const Instruction *log = source_of(inst->operand(i)), *shift = source_of(inst->operand(1 - i));
     if (!log->is(Opcode::Log)) continue;
@@ -42,7 +101,7 @@ std::optional<std::string> find_logsumexp(const Instruction* inst) {
     if (!sum || !sum->of->is(Opcode::Exp)) continue;
     const Instruction* shifted = source_of(sum->of->operand(0));
     if (shifted->is(Opcode::Subtract) && source_of(shifted->operand(1)) == shift)
-      return fmt::format("logsumexp axis={}", sum->axis);
+      return tag_along("logsumexp", sum->axes);
   }
   return std::nullopt;
 }

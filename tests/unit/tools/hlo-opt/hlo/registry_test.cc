@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "tests/unit/tools/hlo-opt/hlo/pass_case.h"
@@ -12,6 +14,43 @@ TEST_CASE("pass names are unique and none is listed as missing", "[hlo-passes]")
     INFO(pass.name);
     CHECK(find_known_name(pass.name) == nullptr);
     CHECK_FALSE(pass.summary.empty());
+  }
+}
+
+struct LevelName {
+  const char *level, *name;
+};
+constexpr LevelName kAllLevels[] = {
+#define HLO_PASS(name, function, stage, rounding, summary) {"HLO", name},
+#include "tools/hlo-opt/hlo/passes.def"
+#define PASS(name, function, summary) {"Penguin", #name},
+#include "tools/hlo-opt/passes.def"
+#define PASS(name, constructor, summary) {"BIR", #name},
+#include "tools/walrus_driver/passes.def"
+};
+
+TEST_CASE("a pass name stands for one pass over all levels", "[hlo-passes]") {
+  std::map<std::string, std::string> levels;
+  std::set<std::string> shared;
+  for (const LevelName& row : kAllLevels) {
+    std::string name = row.name;
+    std::replace(name.begin(), name.end(), '-', '_');
+    INFO(row.level << " " << name);
+    const auto [found, is_new] = levels.emplace(name, row.level);
+    if (is_new) continue;
+    CHECK(found->second != row.level);
+    shared.insert(name);
+  }
+  // The specifications give the same work on Penguin and on BIR the same name; their tools are different
+  // ones.
+  CHECK(shared == std::set<std::string>{"dead_code_elim"});
+}
+
+TEST_CASE("a name without a pass says why", "[hlo-passes]") {
+  for (const char* name : {"decompose-attention", "fuse-send-recv", "neuron_looped_einsum_replacer"}) {
+    const KnownName* known = find_known_name(name);
+    REQUIRE(known);
+    CHECK_FALSE(known->reason.empty());
   }
 }
 

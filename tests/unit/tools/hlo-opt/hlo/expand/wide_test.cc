@@ -42,6 +42,65 @@ TEST_CASE("64-bit arithmetic on words keeps every bit", "[expanders]") {
   plain_after("lower-64-bit", module_of(true, "s64[12,12] abs(a)"));
 }
 
+// No 64-bit arithmetic is left: joins and data that enters alone.
+bool is_lowered(const hlo::Module& module) {
+  for (const auto& computation : module.computations())
+    for (const auto& inst : computation->instructions()) {
+      const bool is_wide = inst->shape.dtype == Dtype::S64 || inst->shape.dtype == Dtype::U64;
+      if (inst->shape.is_array() && is_wide && !inst->is(Opcode::BitcastConvert) &&
+          !inst->is(Opcode::Parameter) && computation->is_entry())
+        return false;
+    }
+  return true;
+}
+
+TEST_CASE("64-bit division, counts of bits, signs and bounds", "[expanders]") {
+  for (bool is_signed : {false, true}) {
+    const std::string type = std::string(is_signed ? "s64" : "u64") + "[12,12] ";
+    for (const char* op : {"divide(a, b)", "remainder(a, b)", "sign(a)", "popcnt(a)",
+                           "count-leading-zeros(a)", "clamp(b, a, a)"}) {
+      INFO(type << op);
+      CHECK(is_lowered(*plain_after("lower-64-bit", module_of(is_signed, type + op))));
+    }
+  }
+  const auto scalars =
+      after("lower-64-bit",
+            "HloModule m\nENTRY main {\n  x = s64[40] parameter(0)\n  l = s64[] parameter(1)\n"
+            "  h = s64[] parameter(2)\n  ROOT r = s64[40] clamp(l, x, h)\n}\n");
+  CHECK(count(*scalars, Opcode::Clamp) == 0);
+}
+
+TEST_CASE("64-bit reductions and run-time places are on words", "[expanders]") {
+  for (const char* type : {"s64", "u64"}) {
+    const std::string t = type;
+    for (const char* op : {"add", "multiply", "maximum", "minimum", "and", "or", "xor"}) {
+      INFO(type << " " << op);
+      const auto module =
+          after("lower-64-bit", "HloModule m\nbody { a = " + t + "[] parameter(0)\n  b = " + t +
+                                    "[] parameter(1)\n  ROOT r = " + t + "[] " + op +
+                                    "(a, b) }\nENTRY main {\n  x = " + t + "[5,30] parameter(0)\n  z = " + t +
+                                    "[] parameter(1)\n  ROOT r = " + t +
+                                    "[5] reduce(x, z), dimensions={1}, to_apply=body\n}\n");
+      CHECK(is_lowered(*module));
+    }
+    const auto places =
+        after("lower-64-bit", "HloModule m\nENTRY main {\n  x = " + t +
+                                  "[9,4] parameter(0)\n  i = s32[] parameter(1)\n"
+                                  "  u = " +
+                                  t + "[2,4] parameter(2)\n  d = " + t +
+                                  "[9,4] dynamic-update-slice(x, u, i, i)\n"
+                                  "  s = " +
+                                  t +
+                                  "[3,4] dynamic-slice(d, i, i), dynamic_slice_sizes={3,4}\n"
+                                  "  k = s32[2,1] parameter(3)\n"
+                                  "  ROOT g = " +
+                                  t +
+                                  "[2,4] gather(s, k), offset_dims={1}, collapsed_slice_dims={0}, "
+                                  "start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}\n}\n");
+    CHECK(is_lowered(*places));
+  }
+}
+
 TEST_CASE("64-bit shifts by every amount, also those out of range", "[expanders]") {
   for (bool is_signed : {false, true}) {
     const std::string type = is_signed ? "s64" : "u64";
@@ -75,11 +134,11 @@ ENTRY main {
   padded = s64[8] pad(both, one), padding=1_1
   r = s64[8] reverse(padded), dimensions={0}
   s = s64[3] slice(r), slice={[1:7:2]}
-  q = s64[3] divide(s, x)
+  q = s64[3] power(s, x)
   ROOT t = s64[3] subtract(q, s)
 }
 )");
-  CHECK(count(*module, Opcode::Divide) == 1);
+  CHECK(count(*module, Opcode::Power) == 1);
 }
 
 std::string scan(const std::string& steps, const std::string& attributes) {
