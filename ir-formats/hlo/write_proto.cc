@@ -46,7 +46,10 @@ void write_instruction(const Instruction& inst, const Ids& ids,
   shape_to_wire(inst.shape, proto->mutable_shape());
   write_location(inst, options, proto);
   attributes_to_wire(inst, proto);
-  if (carried) proto->set_custom_call_target(std::string(inst.info().mlir));
+  if (carried) {
+    proto->set_custom_call_target(std::string(inst.info().mlir));
+    proto->set_custom_call_api_version(1);  // API_VERSION_ORIGINAL, what text without a version means
+  }
   if (inst.literal.is_valid()) {
     // XLA compares the literal's shape with one that has the order of dimensions alone.
     Shape shape = inst.is(Opcode::Constant) ? inst.shape : inst.literal.shape();
