@@ -1,6 +1,7 @@
 // Source: DESIGN §2 (F1), §14 H5; the roles of made-up inputs: spec/driver.md §8.2.
 #include "tools/xla_infergoldens/goldens.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <filesystem>
@@ -33,6 +34,19 @@ Status make_dir(const std::string& dir) {
   return failure ? error(Code::EFIL002, dir, failure.message()) : Status::ok();
 }
 
+// The size of a dimension that a parameter leaves open, and the value of the parameters that state it.
+constexpr int64_t kOpenSize = 4;
+
+// Programs with open sizes take them as integer scalars before their arrays.
+bool states_size(const std::vector<Shape>& parameters, size_t number) {
+  const auto is_scalar = [](const Shape& shape) { return shape.is_scalar() && is_signed_int(shape.dtype); };
+  const bool open = std::any_of(parameters.begin(), parameters.end(), [](const Shape& shape) {
+    return std::find(shape.dims.begin(), shape.dims.end(), hlo::kUnbounded) != shape.dims.end();
+  });
+  return open &&
+         std::all_of(parameters.begin(), parameters.begin() + static_cast<int64_t>(number) + 1, is_scalar);
+}
+
 Literal made_up_tree(const Shape& shape, int64_t& number) {
   if (!shape.is_tuple()) return made_up_input(shape, number++);
   std::vector<Literal> elements;
@@ -42,12 +56,8 @@ Literal made_up_tree(const Shape& shape, int64_t& number) {
 
 Result<std::vector<Literal>> made_up_inputs(const std::vector<Shape>& parameters, const std::string& dir) {
   NCC_TRY(make_dir(dir));
-  std::vector<Literal> args, leaves;
-  int64_t number = 0;
-  for (const Shape& shape : parameters) {
-    args.push_back(made_up_tree(shape, number));
-    hlo::flatten(args.back(), leaves);
-  }
+  std::vector<Literal> args = made_up_arguments(parameters), leaves;
+  for (const Literal& arg : args) hlo::flatten(arg, leaves);
   for (size_t i = 0; i < leaves.size(); ++i) {
     if (leaves[i].shape().is_array()) NCC_TRY(hlo::write_literal(dir + "/" + numbered_npy(i), leaves[i]));
   }
@@ -90,7 +100,9 @@ class ValueWriter {
 
 Literal made_up_input(const Shape& shape, int64_t number) {
   if (!shape.is_array()) return Literal::zeros(shape);
-  Literal out = Literal::zeros(Shape::array(shape.dtype, shape.dims));
+  std::vector<int64_t> dims = shape.dims;
+  std::replace(dims.begin(), dims.end(), hlo::kUnbounded, kOpenSize);
+  Literal out = Literal::zeros(Shape::array(shape.dtype, dims));
   std::mt19937_64 engine(static_cast<uint64_t>(number) + 1);
   const auto unit = [&] { return static_cast<double>(engine() >> 11) * 0x1p-53; };
   const auto normal = [&] {
@@ -118,6 +130,16 @@ Literal made_up_input(const Shape& shape, int64_t number) {
     }
   }
   return out;
+}
+
+std::vector<Literal> made_up_arguments(const std::vector<Shape>& parameters) {
+  std::vector<Literal> args;
+  int64_t number = 0;
+  for (const Shape& shape : parameters) {
+    args.push_back(made_up_tree(shape, number));
+    if (states_size(parameters, args.size() - 1)) args.back() = Literal::scalar_int(shape.dtype, kOpenSize);
+  }
+  return args;
 }
 
 Status make_goldens(const Options& options) {

@@ -20,7 +20,9 @@ struct Options {
 Status make_goldens(const Options& options);
 
 /// A value for a parameter that nobody gave: floats normal, signed integers in [-10, 10], unsigned in [0,
-/// 10], both truth values; the same in every run for the same number.
+/// 10], both truth values; the same in every run for the same number. Open dimensions get 4 elements.
 hlo::Literal made_up_input(const hlo::Shape& shape, int64_t number);
+/// One value per parameter, numbered by leaf. Scalars that state the open sizes of a program state those 4.
+std::vector<hlo::Literal> made_up_arguments(const std::vector<hlo::Shape>& parameters);
 
 }  // namespace ncc::goldens

@@ -81,3 +81,13 @@ TEST_CASE("a wrong input is named by its number", "[goldens]") {
   CHECK(status.diagnostic().code == Code::ERUN001);
   CHECK_FALSE(fs::exists(dir.path / "goldens/manifest.json"));
 }
+
+TEST_CASE("made-up inputs of open sizes go together with the scalars that state them", "[goldens]") {
+  using hlo::Shape;
+  Shape open = Shape::array(Dtype::F32, {1, 3});
+  open.set_dynamic_dim(0, hlo::kUnbounded);
+  const auto args = goldens::made_up_arguments({Shape::array(Dtype::S64), open, Shape::array(Dtype::S64)});
+  CHECK(args[0].as_int64(0) == 4);
+  CHECK(args[1].shape().dims == std::vector<int64_t>{4, 3});
+  CHECK(args[2].as_int64(0) == goldens::made_up_input(Shape::array(Dtype::S64), 2).as_int64(0));
+}
