@@ -15,6 +15,7 @@ Parts choose(Value predicate, const Parts& on_true, const Parts& on_false) {
 
 Value is_zero(const Parts& z) { return equal(z.re, 0) & equal(z.im, 0); }
 Value is_infinite(Value x) { return equal(abs(x), kInfinity); }
+Value is_finite(Value x) { return unary(Opcode::IsFinite, x); }
 
 // The sign of `sign` (of zero, too) on the magnitude of x.
 Value copy_sign(Value x, Value sign) {
@@ -38,6 +39,22 @@ Value hyperbolic_cosine_of(Value y) {
 Value scale_down(const Parts& z) {
   const double huge = z.re.dtype() == Dtype::F64 ? 0x1p1021 : 0x1p125;
   return select(greater(max(abs(z.re), abs(z.im)), huge), z.re.like(0.25), z.re.like(1));
+}
+
+// `small` where both parts are so small that they keep few places, `large` where their magnitude overflows,
+// else 1.
+Value graded(const Parts& z, double small, double large) {
+  const bool wide = z.re.dtype() == Dtype::F64;
+  const Value larger = max(abs(z.re), abs(z.im));
+  const Value one = z.re.like(1);
+  return select(less(larger, wide ? 0x1p-960 : 0x1p-100), one.like(small),
+                select(greater(larger, wide ? 0x1p1000 : 0x1p120), one.like(large), one));
+}
+
+// In the middle of the range: by 2^96 or 2^-6, which have square and cube roots.
+Parts centred(const Parts& z) {
+  const Value by = graded(z, 0x1p96, 0x1p-6);
+  return {z.re * by, z.im * by};
 }
 
 // Smith's method: the ratio of the smaller to the larger part of b keeps the denominator in range. Infinite
@@ -93,10 +110,14 @@ Parts quotient(const Parts& dividend, const Parts& divisor) {
   return {result.re * back, result.im * back};
 }
 
-// e^x in two factors, so that e^x cos(y) does not overflow where e^x alone does.
+// e^x in two factors, so that e^x cos(y) does not overflow where e^x alone does; e^-inf is 0 for every y.
 Parts exponential(const Parts& z) {
-  const Value half = exp(z.re * 0.5);
-  return {half * cos(z.im) * half, select(equal(z.im, 0), z.im, half * sin(z.im) * half)};
+  const Value half = exp(z.re * 0.5), zero = z.re.like(0);
+  const Value vanishes = equal(z.re, -kInfinity);
+  const Value im = select(equal(z.im, 0), z.im, half * sin(z.im) * half);
+  const Value unbounded = equal(z.re, kInfinity) & ~is_finite(z.im);
+  const Value re = select(unbounded, z.re.like(kInfinity), half * cos(z.im) * half);
+  return choose(vanishes, {zero, zero}, {re, im});
 }
 
 Parts exponential_minus_one(const Parts& z) {
@@ -122,7 +143,7 @@ Parts logarithm_plus_one(const Parts& z) {
 }
 
 // t = sqrt((|x| + |z|) / 2), then (t, y / 2t) or, left of the imaginary axis, (|y| / 2t, ±t).
-Parts square_root(const Parts& z) {
+Parts centred_root(const Parts& z) {
   const Value t = sqrt(abs(z.re) * 0.5 + magnitude(z) * 0.5);
   const Value other = z.im / (t * 2);
   const Value right = greater_equal(z.re, 0);
@@ -132,17 +153,32 @@ Parts square_root(const Parts& z) {
   return choose(is_zero(z), zero, choose(is_infinite(z.im), upwards, result));
 }
 
+Parts square_root(const Parts& z) {
+  const Parts root = centred_root(centred(z));
+  const Value back = graded(z, 0x1p-48, 0x1p3);
+  return {root.re * back, root.im * back};
+}
+
 Parts cube_root(const Parts& z) {
-  const Value size = unary(Opcode::Cbrt, magnitude(z)), angle = atan2(z.im, z.re) / 3;
+  const Value size = unary(Opcode::Cbrt, magnitude(centred(z))) * graded(z, 0x1p-32, 0x1p2);
+  const Value angle = atan2(z.im, z.re) / 3;
   return choose(is_zero(z), z, {size * cos(angle), size * sin(angle)});
 }
 
+// A part that is 0 on an axis is 0 there also beside infinity; where the imaginary part is infinite and the
+// real one has no sine, one part is infinite.
 Parts sine(const Parts& z) {
-  return {sin(z.re) * hyperbolic_cosine_of(z.im), cos(z.re) * hyperbolic_sine_of(z.im)};
+  const Value unbounded = is_infinite(z.im) & ~is_finite(z.re);
+  const Value im = select(equal(z.im, 0), z.im, cos(z.re) * hyperbolic_sine_of(z.im));
+  return {select(equal(z.re, 0), z.re, sin(z.re) * hyperbolic_cosine_of(z.im)),
+          select(unbounded, z.re.like(kInfinity), im)};
 }
 
 Parts cosine(const Parts& z) {
-  return {cos(z.re) * hyperbolic_cosine_of(z.im), -(sin(z.re) * hyperbolic_sine_of(z.im))};
+  const Value on_axis = equal(z.re, 0) | equal(z.im, 0);
+  const Value unbounded = is_infinite(z.im) & ~is_finite(z.re);
+  return {select(unbounded, z.re.like(kInfinity), cos(z.re) * hyperbolic_cosine_of(z.im)),
+          select(on_axis, z.re.like(0), -(sin(z.re) * hyperbolic_sine_of(z.im)))};
 }
 
 Parts hyperbolic_sine(const Parts& z) {
@@ -153,12 +189,15 @@ Parts hyperbolic_cosine(const Parts& z) {
   return {hyperbolic_cosine_of(z.re) * cos(z.im), hyperbolic_sine_of(z.re) * sin(z.im)};
 }
 
-// With s = sin y, c = cos y, T = tanh x and q = 1 / cosh(x)^2: (T + i s c q) / (c^2 + s^2 T^2).
+// With s = sin y, c = cos y, T = tanh x and q = 1 / cosh(x)^2: (T + i s c q) / (c^2 + s^2 T^2); ±1 at ±inf
+// for every y.
 Parts hyperbolic_tangent(const Parts& z) {
   const Value s = sin(z.im), c = cos(z.im), t = tanh(z.re);
   const Value inverse = 1 / hyperbolic_cosine_of(z.re);
   const Value denominator = c * c + s * s * t * t;
-  return {t / denominator, s * c * inverse * inverse / denominator};
+  const Value im = select(equal(z.im, 0), z.im, s * c * inverse * inverse / denominator);
+  const Parts result{select(equal(z.re, 0), z.re, t / denominator), im};
+  return choose(is_infinite(z.re), {t, t.like(0)}, result);
 }
 
 // tan(z) = -i tanh(iz)
@@ -169,12 +208,15 @@ Parts tangent(const Parts& z) {
 
 Parts logistic(const Parts& z) {
   const Parts e = exponential({-z.re, -z.im});
-  return quotient({z.re.like(1), z.re.like(0)}, {e.re + 1, e.im});
+  const Value zero = z.re.like(0);
+  const Parts result = quotient({z.re.like(1), zero}, {e.re + 1, e.im});
+  return choose(equal(z.re, -kInfinity), {zero, zero}, result);
 }
 
 Parts sign_of(const Parts& z) {
-  const Value size = magnitude(z);
-  return choose(is_zero(z), z, {z.re / size, z.im / size});
+  const Parts near = centred(z);
+  const Value size = magnitude(near);
+  return choose(is_zero(z), z, {near.re / size, near.im / size});
 }
 
 // exp(exponent log(base)); powers of 0 and the power 0 apart.
