@@ -32,6 +32,18 @@ std::optional<int64_t> number_of(const Instruction& inst, int64_t limit) {
   return value;
 }
 
+// The axis of a normalisation: counted from the end when negative, the last one when not given.
+std::optional<int64_t> axis_of(const Instruction& inst) {
+  const std::string& text = inst.attrs().backend_config;
+  const int64_t rank = inst.operand_shape(0).rank();
+  int64_t axis = -1;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), axis);
+  if (!text.empty() && (failed != std::errc() || end != text.data() + text.size())) return std::nullopt;
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  return axis;
+}
+
 // --- activations ---
 
 Value erf(Value x) { return unary(Opcode::Erf, x); }
@@ -81,7 +93,7 @@ Instruction* open_softmax(ComputationEditor& edit, Instruction* inst) {
   if ((!forward && !calls(*inst, "AwsNeuronSoftmaxBackward")) || !is_plain_array(inst) ||
       !is_float(inst->shape.dtype) || inst->num_operands() != (forward ? 1 : 2) || inst->shape.rank() == 0)
     return nullptr;
-  const auto axis = number_of(*inst, inst->shape.rank());
+  const auto axis = axis_of(*inst);
   for (const Instruction* operand : inst->operands)
     if (!axis || !compatible(operand->shape, inst->shape)) return nullptr;
   const Dtype type = formula_type(inst->shape.dtype);
@@ -93,6 +105,29 @@ Instruction* open_softmax(ComputationEditor& edit, Instruction* inst) {
   }
   const Value dy = Value(edit, inst->operand(1)).to(type);
   return (x * (dy - reduced(dy * x, *axis, Opcode::Add, 0))).to(inst->shape.dtype).inst();
+}
+
+Instruction* open_rms_norm(ComputationEditor& edit, Instruction* inst) {
+  if (!calls(*inst, "AwsNeuronRmsNorm") || inst->num_operands() != 3 || !is_plain_array(inst) ||
+      !is_float(inst->shape.dtype) || inst->shape.rank() == 0 || inst->shape.num_elements() == 0 ||
+      !compatible(inst->operand_shape(0), inst->shape))
+    return nullptr;
+  const auto axis = axis_of(*inst);
+  if (!axis) return nullptr;
+  const int64_t size = inst->shape.dims[static_cast<size_t>(*axis)];
+  for (int64_t i : {1, 2})
+    if (!is_plain_array(inst->operand(i)) || !is_float(inst->operand_shape(i).dtype) ||
+        inst->operand_shape(i).num_elements() != (i == 1 ? size : 1))
+      return nullptr;
+  const Dtype type = formula_type(inst->shape.dtype);
+  const auto spread = [&](int64_t i, Dims sizes, Dims dimensions) {
+    Instruction* value = edit.convert(edit.reshape(inst->operand(i), std::move(sizes)), type);
+    return Value(edit, edit.broadcast(value, inst->shape.dims, std::move(dimensions)));
+  };
+  const Value x = Value(edit, inst->operand(0)).to(type);
+  const Value mean = reduced(x * x, *axis, Opcode::Add, 0) / static_cast<double>(size);
+  const Value norm = x / sqrt(mean + spread(2, {}, {})) * spread(1, {size}, {*axis});
+  return norm.to(inst->shape.dtype).inst();
 }
 
 // --- top k ---
@@ -134,8 +169,9 @@ Literal neutral_extreme(Dtype dtype, bool is_max) {
 
 Instruction* open_arg_extreme(ComputationEditor& edit, Instruction* inst) {
   const bool is_max = calls(*inst, "AwsNeuronArgMax");
-  if ((!is_max && !calls(*inst, "AwsNeuronArgMin")) || inst->num_operands() != 1 || !inst->shape.is_tuple() ||
-      inst->shape.elements.size() != 2 || inst->shape.is_dynamic() || !is_plain_array(inst->operand(0)))
+  const bool is_pair = inst->shape.is_tuple() && inst->shape.elements.size() == 2;
+  if ((!is_max && !calls(*inst, "AwsNeuronArgMin")) || inst->num_operands() != 1 ||
+      (!is_pair && !inst->shape.is_array()) || inst->shape.is_dynamic() || !is_plain_array(inst->operand(0)))
     return nullptr;
   Instruction* x = inst->operand(0);
   const auto axis = number_of(*inst, x->shape.rank());
@@ -143,8 +179,9 @@ Instruction* open_arg_extreme(ComputationEditor& edit, Instruction* inst) {
     return nullptr;
   const int64_t size = x->shape.dims[static_cast<size_t>(*axis)];
   const int64_t count = x->shape.num_elements() / size;
-  const Shape &values = inst->shape.elements[0], &indices = inst->shape.elements[1];
-  if (size > INT32_MAX || values.dtype != x->shape.dtype || values.num_elements() != count ||
+  const Shape& indices = is_pair ? inst->shape.elements[1] : inst->shape;
+  const Shape& values = is_pair ? inst->shape.elements[0] : x->shape;
+  if (size > INT32_MAX || values.dtype != x->shape.dtype || (is_pair && values.num_elements() != count) ||
       indices.num_elements() != count || !is_integer(indices.dtype))
     return nullptr;
   Dims kept;
@@ -159,14 +196,18 @@ Instruction* open_arg_extreme(ComputationEditor& edit, Instruction* inst) {
   const Value index = select(there, number, number.like(static_cast<double>(size - 1)));
   Instruction* least_index = edit.reduce(
       index.inst(), edit.constant(Literal::scalar_int(Dtype::S32, size - 1)), {*axis}, Opcode::Minimum);
-  return edit.tuple({edit.reshape(extreme, values.dims),
-                     edit.convert(edit.reshape(least_index, indices.dims), indices.dtype)});
+  Instruction* index_result = edit.convert(edit.reshape(least_index, indices.dims), indices.dtype);
+  if (!is_pair) return index_result;
+  return edit.tuple({edit.reshape(extreme, values.dims), index_result});
 }
 
 }  // namespace
 
 Status legalize_intrinsics(hlo::Module& module, PassContext& context) {
-  return rewrite_each(module, context.changes, open_activation);
+  return rewrite_each(module, context.changes, [](ComputationEditor& edit, Instruction* inst) {
+    Instruction* value = open_activation(edit, inst);
+    return value ? value : open_rms_norm(edit, inst);
+  });
 }
 
 Status legalize_softmax(hlo::Module& module, PassContext& context) {

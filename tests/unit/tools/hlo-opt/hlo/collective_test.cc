@@ -370,57 +370,5 @@ TEST_CASE("streams and open groups are filled in, and missing streams refused", 
   CHECK(missing.diagnostic().cause.find("stream_id") != std::string::npos);
 }
 
-// The result of a module on fixed inputs.
-hlo::Literal run(const hlo::Module& module) {
-  Result<std::vector<hlo::Literal>> args = check_arguments(module, {"", 5, true});
-  REQUIRE(args.is_ok());
-  Result<hlo::Literal> result = hlo::interpret(module, args.value());
-  INFO((result.is_ok() ? "" : result.status().diagnostic().to_string()));
-  REQUIRE(result.is_ok());
-  return result.take();
-}
-
-TEST_CASE("custom-calls of frameworks are open mathematics", "[hlo-passes]") {
-  // The interpreter does not know the calls: what they become is compared with the same written out.
-  const auto opened = [](const std::string& pass, const std::string& call) {
-    const auto module = parse(
-        "HloModule m\nENTRY main {\n  x = f32[3,40] parameter(0)\n  y = f32[3,40] parameter(1)\n  ROOT r = " +
-        call + "\n}\n");
-    PassContext context;
-    REQUIRE(find_pass(pass)->run(*module, context).is_ok());
-    CHECK(context.changes > 0);
-    CHECK(count(*module, Opcode::CustomCall) == 0);
-    CHECK(hlo::verify(*module).is_ok());
-    return run(*module);
-  };
-  const hlo::Literal top = opened(
-      "legalize-topk",
-      "(f32[3,5], s32[3,5]) custom-call(x), custom_call_target=\"AwsNeuronTopK\", backend_config=\"5\"");
-  const hlo::Literal known =
-      run(*parse("HloModule m\nENTRY main {\n  x = f32[3,40] parameter(0)\n  y = f32[3,40] parameter(1)\n"
-                 "  ROOT r = (f32[3,5], s32[3,5]) topk(x), k=5, largest=true\n}\n"));
-  CHECK(top.elements()[1] == known.elements()[1]);
-  const hlo::Literal arg =
-      opened("lower-argminmax-custom-call",
-             "(f32[3], s32[3]) custom-call(x), custom_call_target=\"AwsNeuronArgMax\", backend_config=\"1\"");
-  CHECK(arg.elements()[1].num_elements() == 3);
-  for (int64_t i = 0; i < 3; ++i) CHECK(arg.elements()[1].as_int64(i) == known.elements()[1].as_int64(5 * i));
-  const hlo::Literal soft =
-      opened("legalize-softmax",
-             "f32[3,40] custom-call(y), custom_call_target=\"AwsNeuronSoftmax\", backend_config=\"0\"");
-  CHECK(soft.num_elements() == 120);
-  const hlo::Literal silu =
-      opened("legalize-intrinsics", "f32[3,40] custom-call(x), custom_call_target=\"AwsNeuronSilu\"");
-  const hlo::Literal gelu =
-      opened("legalize-intrinsics", "f32[3,40] custom-call(x), custom_call_target=\"AwsNeuronGelu\"");
-  CHECK_FALSE(silu == gelu);
-  const auto kept = parse(
-      "HloModule m\nENTRY main {\n  x = f32[3,40] parameter(0)\n  ROOT r = f32[3,40] custom-call(x), "
-      "custom_call_target=\"AwsNeuronSoftmax\", backend_config=\"7\"\n}\n");
-  PassContext context;
-  REQUIRE(find_pass("legalize-softmax")->run(*kept, context).is_ok());
-  CHECK(count(*kept, Opcode::CustomCall) == 1);
-}
-
 }  // namespace
 }  // namespace ncc::hlo_passes
