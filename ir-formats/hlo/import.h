@@ -172,6 +172,7 @@ class Importer {
   std::optional<StackFrameBuilder> frames_;
   std::map<std::pair<std::string_view, int32_t>, int32_t> alias_frames_;  // alias below caller -> frame
   int frame_visits_ = 0;
+  std::unordered_map<int32_t, int> stack_depths_;          // of frames; the outermost one has 1
   std::unordered_map<std::string, Computation*> applied_;  // "stablehlo.add:f32" -> body
   int depth_ = 0;
 };

@@ -5,8 +5,10 @@ namespace ncc::hlo::mlir {
 namespace {
 
 constexpr int kMaxDepth = 100;
-// Stacks share frames, but nested aliases can spell more stacks than anybody can hold.
+// Stacks share frames, but nested aliases can spell more and deeper stacks than anybody can hold. Python's
+// own limit is 1000 calls.
 constexpr int kMaxFrameVisits = 1 << 20;
+constexpr int kMaxStack = 1024;
 
 }  // namespace
 
@@ -46,12 +48,16 @@ SourceLoc Importer::resolve(const Loc& loc, int depth) {
 // function.
 int32_t Importer::stack_frame(const Loc& loc, const std::string& function, int32_t caller, int depth) {
   if (depth > kMaxDepth || ++frame_visits_ > kMaxFrameVisits) return caller;
+  if (stack_depths_[caller] >= kMaxStack) return caller;
   switch (loc.kind) {
     case Loc::Kind::Unknown:
       return caller;
-    case Loc::Kind::File:
-      return frames_->frame(loc.text, function, {0, 0, loc.line, loc.column, loc.end_line, loc.end_column},
-                            caller);
+    case Loc::Kind::File: {
+      const int32_t frame = frames_->frame(
+          loc.text, function, {0, 0, loc.line, loc.column, loc.end_line, loc.end_column}, caller);
+      stack_depths_[frame] = stack_depths_[caller] + 1;
+      return frame;
+    }
     case Loc::Kind::Name:
       return loc.children.empty() ? caller : stack_frame(loc.children[0], loc.text, caller, depth + 1);
     case Loc::Kind::CallSite:
