@@ -58,7 +58,7 @@ Ending ending_of(std::string_view op) {
     if (name == op) return Ending::OperandsAndResults;
   }
   if (op == "stablehlo.return" || op == "func.return" || op == "sdy.return" || op.starts_with("check.") ||
-      op == "interpreter.print")
+      op == "interpreter.print" || op == "sdy.sharding_group")
     return Ending::Operands;
   return Ending::Same;
 }
@@ -453,7 +453,8 @@ Status Parser::parse_check(Op* op) {
   return parse_optional_dict(&op->attrs);
 }
 
-// sdy.sharding_constraint %x <…> : T, sdy.mesh @m = <…>, sdy.manual_computation(%x) key=… (%a: T) {…} : …
+// sdy.sharding_constraint %x <…> : T, sdy.sharding_group %x group_id=0 : T, sdy.mesh @m = <…> {…},
+// sdy.manual_computation(%x) key=… (%a: T) {…} : …, sdy.named_computation<"f">(%x) … the same.
 Status Parser::parse_sharding_op(Op* op) {
   Attr ignored;
   if (op->name == "sdy.mesh") {
@@ -467,20 +468,26 @@ Status Parser::parse_sharding_op(Op* op) {
     op->attrs.emplace_back("mesh", std::move(axes));
     return parse_optional_dict(&op->attrs);
   }
-  if (op->name != "sdy.manual_computation") {
+  const auto skip_keys = [&]() -> Status {
+    while (token().kind == Tok::BareId) {
+      lexer_.advance();
+      NCC_TRY(expect('='));
+      NCC_TRY(skip_balanced(&ignored, token().begin));
+    }
+    return Status::ok();
+  };
+  if (op->name != "sdy.manual_computation" && op->name != "sdy.named_computation") {
     NCC_TRY(parse_values(&op->operands));
     if (is('<')) NCC_TRY(skip_balanced(&ignored, token().begin));
+    NCC_TRY(skip_keys());
     NCC_TRY(parse_optional_dict(&op->attrs));
     return parse_types(op);
   }
+  if (is('<')) NCC_TRY(skip_balanced(&ignored, token().begin));
   NCC_TRY(expect('('));
   NCC_TRY(parse_values(&op->operands));
   NCC_TRY(expect(')'));
-  while (token().kind == Tok::BareId) {
-    lexer_.advance();
-    NCC_TRY(expect('='));
-    NCC_TRY(skip_balanced(&ignored, token().begin));
-  }
+  NCC_TRY(skip_keys());
   Region& region = op->regions.emplace_back();
   NCC_TRY(parse_func_arguments(&region));
   NCC_TRY(parse_region(&region));

@@ -94,7 +94,8 @@ ENTRY main {
   s = f8e8m0fnu[1,2] constant({{2, 0.5}})
   b = f8e4m3fn[2,4] constant({{1, 1, 1, 1}, {0, 0, 0, 2}})
   t = f8e8m0fnu[2,1] constant({{1}, {4}})
-  ROOT r = f32[1,2] scaled-dot()" + operands + "), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n}"));
+  ROOT r = f32[1,2] scaled-dot()" +
+                              operands + "), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n}"));
   };
   CHECK(run("a, s, b, t") == Values{9.5, 16});
   CHECK(run("a, b, s, t") == Values{9.5, 16});
@@ -128,13 +129,15 @@ TEST_CASE("ragged_all_to_all lays rows where their sender says", "[interpreter]"
 
 TEST_CASE("replica groups follow the axes of a mesh", "[interpreter]") {
   const auto sums = [](const std::string& groups) {
-    return values_of(run_text(R"(sdy.mesh @grid = <["x"=2, "y"=2]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}} loc(unknown)
+    return values_of(run_text(
+        R"(sdy.mesh @grid = <["x"=2, "y"=2]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}} loc(unknown)
   func.func @p() -> tensor<1xi64> {
     %id = stablehlo.partition_id : tensor<ui32>
     %f = stablehlo.convert %id : (tensor<ui32>) -> tensor<i64>
     %x = stablehlo.reshape %f : (tensor<i64>) -> tensor<1xi64>
     %r = "stablehlo.all_reduce"(%x) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids,
-      replica_groups = #stablehlo.replica_group_mesh_axes<)" + groups + R"(>}> ({
+      replica_groups = #stablehlo.replica_group_mesh_axes<)" +
+        groups + R"(>}> ({
     ^bb0(%a: tensor<i64>, %b: tensor<i64>):
       %s = stablehlo.add %a, %b : tensor<i64>
       stablehlo.return %s : tensor<i64>
@@ -152,7 +155,8 @@ TEST_CASE("replica groups follow the axes of a mesh", "[interpreter]") {
     axes = [#stablehlo.axis_ref<name = "d", sub_axis_info = (1)2>])") == Values{2, 4, 2, 4});
 }
 
-TEST_CASE("the default generator is Philox, its counter above the key when the state has two words", "[interpreter]") {
+TEST_CASE("the default generator is Philox, its counter above the key when the state has two words",
+          "[interpreter]") {
   const Literal result = run_text(R"(HloModule m
 ENTRY main {
   s = u64[2] constant({18364758542507840052, 18364758542507840052})
@@ -161,5 +165,20 @@ ENTRY main {
   const uint64_t key = 18364758542507840052u;
   CHECK(result.elements()[0].at<uint64_t>(0) == key);
   CHECK(result.elements()[0].at<uint64_t>(1) == key + 1);
-  CHECK(values_of(result.elements()[1]) == Values{2250463629, 1322343046, 2795172303, 2445418337});  // XLA:CPU's
+  CHECK(values_of(result.elements()[1]) ==
+        Values{2250463629, 1322343046, 2795172303, 2445418337});  // XLA:CPU's
+}
+
+TEST_CASE("annotations of shardy change nothing on one device", "[interpreter]") {
+  CHECK(values_of(run_text(R"(sdy.mesh @mesh = <["x"=1]>
+  func.func @main() -> tensor<2xf32> {
+    %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    sdy.sharding_group %a group_id=3 : tensor<2xf32>
+    %0 = sdy.propagation_barrier %a allowed_direction=NONE : tensor<2xf32>
+    %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<2xf32>
+    %2 = sdy.named_computation<"f">(%1) in_shardings=[<@mesh, [{}]>] out_shardings=[<@mesh, [{}]>] (%b: tensor<2xf32>) {
+      %3 = stablehlo.add %b, %b : tensor<2xf32>
+      sdy.return %3 : tensor<2xf32>
+    } : (tensor<2xf32>) -> tensor<2xf32>
+    return %2 : tensor<2xf32> })")) == Values{2, 4});
 }
