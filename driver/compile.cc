@@ -11,6 +11,7 @@
 #include "common/tool/report.h"
 #include "driver/cache/compile_cache.h"
 #include "driver/crash_bundle.h"
+#include "driver/earlier_states.h"
 #include "driver/host.h"
 #include "driver/plan.h"
 #include "driver/progress.h"
@@ -27,45 +28,20 @@ constexpr const char* kRoot = "root";
 constexpr const char* kLog = "log-neuron-cc.txt";
 constexpr const char* kMetrics = "global_metric_store.json";
 
-/// The options of an earlier compile, out of its state.json (a path, or the JSON text itself).
-Result<std::vector<std::string>> argv_of_state(const std::string& state, const std::string& launch_dir) {
-  std::string text = state, folder;
-  if (!state.starts_with('{')) {
-    const std::filesystem::path path = (std::filesystem::path(launch_dir) / state).lexically_normal();
-    NCC_ASSIGN(text, read_file(path.string()));
-    folder = path.parent_path().string();
-  }
-  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
-  const auto bad = [&](const char* what) {
-    return error(Code::EDRV011, state.substr(0, 200), std::string(what));
-  };
-  if (!json.is_object()) return bad("it is not a JSON object");
-  if (!json.contains("command") || !json["command"].is_array()) return bad("it has no list 'command'");
-  if (!json.contains("work_dir") || !json["work_dir"].is_string()) return bad("it has no text 'work_dir'");
-  // A work folder may have been moved; its state.json is still in it.
-  std::error_code failure;
-  const std::string recorded = json["work_dir"].get<std::string>();
-  const bool is_there = folder.empty() || std::filesystem::is_directory(recorded, failure);
-  std::vector<std::string> argv;
-  for (const nlohmann::json& word : json["command"]) {
-    if (!word.is_string()) return bad("'command' holds something that is not text");
-    argv.push_back(word.get<std::string>());
-  }
-  argv.insert(std::find(argv.begin(), argv.end(), "--"), "--temp-dir=" + (is_there ? recorded : folder));
-  return argv;
-}
-
 /// Parses the command line, over the options of --state when it is given. A model on the command line
 /// replaces the state's.
 Result<Options> resolve_options(const std::vector<std::string>& args, const std::string& launch_dir) {
   NCC_ASSIGN(Options options, parse_options(args, launch_dir));
   if (!options.used(Opt::state)) return options;
-  NCC_ASSIGN(const std::vector<std::string> stored, argv_of_state(options.text(Opt::state), launch_dir));
+  NCC_ASSIGN(const EarlierStates earlier, read_earlier_states(options.list(Opt::state), launch_dir));
+  const std::vector<std::string>& stored = earlier.argv;
   const auto models = std::find(stored.begin(), stored.end(), "--");
   std::vector<std::string> argv(stored.begin(), models);
   argv.insert(argv.end(), args.begin(), args.end());
   if (options.models().empty()) argv.insert(argv.end(), models, stored.end());
-  return parse_options(argv, launch_dir);
+  NCC_ASSIGN(options, parse_options(argv, launch_dir));
+  options.set_subgraphs(earlier.subgraphs);
+  return options;
 }
 
 /// A folder stands for the model file that its metadata.json names ("model_files").

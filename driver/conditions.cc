@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "driver/precision.h"
+
 namespace ncc::driver {
 
 bool ConditionContext::model_is_penguin() const {

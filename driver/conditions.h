@@ -19,6 +19,7 @@ struct ConditionContext {
   std::function<std::optional<std::string>(const std::string& path)> read;
 
   bool model_is_penguin() const;
+  bool inputs_given() const { return options.used(Opt::inputs) || options.used(Opt::images); }
   /// --verify covers this job.
   bool verifies(const std::string& name) const;
   /// The file is a JSON array with at least one element.

@@ -76,7 +76,10 @@ std::set<std::string> members(const Plan& plan, const std::string& failed_job, c
   const auto job =
       std::find_if(plan.jobs.begin(), plan.jobs.end(), [&](const Job& j) { return j.name == failed_job; });
   if (job == plan.jobs.end()) return names;
-  for (const std::string& path : files_matching(work_dir + "/sg*")) {
+  std::vector<std::string> subgraphs = files_matching(work_dir + "/sg*");
+  for (const std::string& core : files_matching(work_dir + "/nc*"))
+    for (std::string& path : files_matching(core + "/sg*")) subgraphs.push_back(std::move(path));
+  for (const std::string& path : subgraphs) {
     const Job one = for_subgraph(*job, path.substr(work_dir.size() + 1));
     for (const auto* list : {&one.reads, &one.may_read})
       for (const std::string& name : *list)

@@ -93,6 +93,30 @@ std::string flows_text(const Registry& registry) {
   return text;
 }
 
+/// What pipelines/passes.yaml says: per job and level. Levels with the same list share a row.
+std::string pass_lists_text(const Registry& registry) {
+  std::string text = "\nPass lists, of `pipelines/passes.yaml`:\n\n| job | level | passes |\n|---|---|---|\n";
+  for (const auto& [name, job] : registry.jobs) {
+    std::vector<std::pair<std::string, std::string>> rows;  // list, levels
+    for (const char* level : {"0", "1", "2", "3"}) {
+      Result<pipelines::PassList> list = pipelines::pass_list(name, level);
+      if (!list.is_ok()) return list.status().diagnostic().to_string();
+      std::string shown =
+          list->run.empty() ? fmt::format("all of `{} --list-passes`", job.tool) : joined(list->run, ", ");
+      if (!list->skip.empty()) shown += " without " + joined(list->skip, ", ");
+      const auto same =
+          std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == shown; });
+      if (same == rows.end())
+        rows.emplace_back(shown, fmt::format("O{}", level));
+      else
+        same->second += fmt::format(" O{}", level);
+    }
+    if (rows.size() == 1 && rows[0].first.starts_with("all of")) continue;  // the file does not speak of it
+    for (const auto& [list, levels] : rows) text += fmt::format("| {} | {} | {} |\n", name, levels, list);
+  }
+  return text;
+}
+
 std::string jobs_document() {
   const Result<Registry> registry = load_registry(pipelines::built_in_files());
   if (!registry.is_ok()) return registry.status().diagnostic().to_string();
@@ -118,6 +142,7 @@ std::string jobs_document() {
     if (std::find(listed.begin(), listed.end(), name) == listed.end())
       add_row(job, "on request (`--pipeline`)");
   text += flows_text(registry.value());
+  text += pass_lists_text(registry.value());
   text +=
       "\nFiles in parentheses may be missing. Conditions:\n\n| condition | known | false means "
       "|\n|---|---|---|\n";

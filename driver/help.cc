@@ -30,10 +30,11 @@ std::string left_column(const OptionRow& option) {
   }
   if (option.action == OptionAction::OptionalText) return text + "[=TEXT]";
   if (option.action == OptionAction::Words) return text + " NAME...";
+  if (option.action == OptionAction::JsonList) return text + " STATE...";
   if (option.action == OptionAction::Int) return text + " N";
   if (option.action == OptionAction::Real) return text + " X";
   if (option.action == OptionAction::Size) return text + " SIZE";
-  if (option.action == OptionAction::Path) return text + " PATH";
+  if (option.action == OptionAction::Path || option.action == OptionAction::Paths) return text + " PATH";
   if (option.action == OptionAction::NamedPaths) return text + " NAME=PATH";
   return option.takes_value() ? text + " TEXT" : text;
 }
@@ -85,7 +86,8 @@ std::string bash_completion(const std::vector<std::string>& subcommands) {
     if (!choices.empty())
       cases +=
           fmt::format("    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n", names, choices);
-    else if (option.action == OptionAction::Path || option.action == OptionAction::NamedPaths)
+    else if (option.action == OptionAction::Path || option.action == OptionAction::Paths ||
+             option.action == OptionAction::NamedPaths)
       cases += fmt::format("    {}) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", names);
   }
   std::string commands;

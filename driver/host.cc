@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "common/files/files.h"
+#include "driver/cut_off.h"
 #include "driver/work_dir.h"
 
 namespace ncc::driver {
@@ -27,6 +28,11 @@ int64_t PosixHost::file_size(const std::string& path) {
   if (::stat(path.c_str(), &facts) != 0) return -1;
   // A folder counts as filled: model folders are looked into by the tool that reads them.
   return S_ISDIR(facts.st_mode) ? 1 : static_cast<int64_t>(facts.st_size);
+}
+
+bool PosixHost::is_cut_off(const std::string& path) {
+  const Result<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
+  return file.is_ok() && driver::is_cut_off(path, file.value()->text());
 }
 
 std::optional<std::string> PosixHost::read_file(const std::string& path) {

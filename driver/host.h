@@ -23,6 +23,8 @@ class Host {
   virtual int interrupted() = 0;
   /// Bytes of a file; -1 when there is none.
   virtual int64_t file_size(const std::string& path) = 0;
+  /// The file ends before it says it ends (cut_off.h).
+  virtual bool is_cut_off(const std::string& path) = 0;
   virtual std::optional<std::string> read_file(const std::string& path) = 0;
   /// Atomic; parent folders are made. EFIL002.
   virtual Status write_file(const std::string& path, std::string_view text, bool executable) = 0;
@@ -48,6 +50,7 @@ class PosixHost final : public Host {
   process::Exit run(const process::Command& command, const process::Listener& listener) override;
   int interrupted() override;
   int64_t file_size(const std::string& path) override;
+  bool is_cut_off(const std::string& path) override;
   std::optional<std::string> read_file(const std::string& path) override;
   Status write_file(const std::string& path, std::string_view text, bool executable) override;
   std::vector<std::string> matching(const std::string& pattern) override;

@@ -117,7 +117,10 @@ bool OptionRow::is_boolean() const {
          action == OptionAction::EnableDisable;
 }
 
-bool OptionRow::is_list() const { return action == OptionAction::List || action == OptionAction::NamedPaths; }
+bool OptionRow::is_list() const {
+  return action == OptionAction::List || action == OptionAction::NamedPaths ||
+         action == OptionAction::JsonList || action == OptionAction::Paths;
+}
 
 bool OptionRow::takes_value() const {
   return !is_boolean() && action != OptionAction::OptionalText && action != OptionAction::Words;
@@ -259,7 +262,10 @@ class Parser {
       if (at_ == args_.size()) return error(Code::EARG001, fmt::format("option '{}' needs a value", name));
       value = args_[at_++];
     }
-    return store(option, name, *value);
+    NCC_TRY(store(option, name, *value));
+    while (option.action == OptionAction::JsonList && at_ < args_.size() && args_[at_].starts_with('{'))
+      NCC_TRY(store(option, name, args_[at_++]));
+    return Status::ok();
   }
 
   Status take_alias(const OptionRow& option, const std::string& name,
@@ -283,7 +289,7 @@ class Parser {
     NCC_TRY(check_value(option, name, value));
     if (option.effect.kind == EffectKind::Refused && value != option.default_value)
       return error(Code::EARG003, name, option.help);
-    if (option.action == OptionAction::Path) {
+    if (option.action == OptionAction::Path || option.action == OptionAction::Paths) {
       if (value.empty()) return bad_value(name, value, "a path");
       value = absolute(value);
     }

@@ -32,7 +32,9 @@ enum class OptionAction : uint8_t {
   List,
   NamedPaths,
   Words,
-  OptionalText
+  OptionalText,
+  JsonList,
+  Paths
 };
 enum class EffectKind : uint8_t { Driver, Forward, Alias, Sets, Accepted, Refused };
 
@@ -83,6 +85,9 @@ class Options {
   const std::vector<std::string>& models() const { return models_; }
   void set_models(std::vector<std::string> models) { models_ = std::move(models); }
   const std::vector<std::string>& warnings() const { return warnings_; }  // deprecated spellings
+  /// Subgraphs that --state names: jobs for each subgraph run for these alone; empty = for all.
+  const std::vector<std::string>& subgraphs() const { return subgraphs_; }
+  void set_subgraphs(std::vector<std::string> names) { subgraphs_ = std::move(names); }
   const std::string& launch_dir() const { return launch_dir_; }
   /// The resolved options as an argv that parses to the same values from any folder; without those that say
   /// which part of a compile to run (--state, --from-job, --to-job, --pipeline, --dry-run).
@@ -92,6 +97,7 @@ class Options {
   friend class Parser;
   std::map<Opt, std::vector<std::string>> values_;
   std::vector<std::string> models_;
+  std::vector<std::string> subgraphs_;
   std::vector<std::string> warnings_;
   std::string launch_dir_;
 };

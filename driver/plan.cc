@@ -7,11 +7,13 @@
 #include "common/diag/suggest.h"
 #include "common/process/process.h"
 #include "driver/conditions.h"
+#include "driver/precision.h"
 
 namespace ncc::driver {
 namespace {
 
 constexpr const char* kNeff = "model.neff";
+constexpr const char* kImages = "images";
 
 struct TargetRow {
   std::string name;
@@ -68,16 +70,20 @@ class JobBuilder {
       : options_(options), registry_(registry), find_tool_(find_tool), plan_(plan) {}
 
   Result<Job> build(const JobTemplate& from) {
-    NCC_ASSIGN(const std::vector<std::string> passes, passes_of(from.name));
-    NCC_ASSIGN(const std::vector<std::string> skipped, unlisted_skips());
+    NCC_ASSIGN(const pipelines::PassList list, passes_of(from.name));
+    const std::vector<std::string>& passes = list.run;
+    const std::vector<std::string>& skipped = list.skip;
     const ConditionContext context{options_, from.name, !passes.empty(), passes.empty() && !skipped.empty(),
                                    nullptr};
     variables_ = {{"model", plan_.model},
                   {"target", plan_.target},
                   {"optlevel", options_.text(Opt::optlevel)},
-                  {"inputs", options_.used(Opt::inputs) ? options_.text(Opt::inputs) : "goldens/inputs"},
-                  {"penguin", plan_.imports.empty() ? "penguin.pb" : plan_.imports.front().to},
+                  {"inputs", options_.used(Opt::inputs)   ? options_.text(Opt::inputs)
+                             : options_.used(Opt::images) ? kImages
+                                                          : "goldens/inputs"},
+                  {"penguin", plan_.penguin},
                   {"neff", plan_.neff},
+                  {"fp32_cast", fp32_cast_mode(options_)},
                   {"skipped", join(skipped, ",")},
                   {"passes", join(passes, ",")}};
     const std::string given = given_executable(from);
@@ -127,21 +133,20 @@ class JobBuilder {
   }
 
   /// The list of the first file that has one for the job, later files first.
-  Result<std::vector<std::string>> listed_passes(const std::string& job) {
+  Result<pipelines::PassList> listed_passes(const std::string& job) {
     for (const pipelines::File& file : registry_.sources) {
-      NCC_ASSIGN(std::vector<std::string> passes,
-                 pipelines::pass_list(file, job, options_.text(Opt::optlevel)));
+      NCC_ASSIGN(pipelines::PassList passes, pipelines::pass_list(file, job, options_.text(Opt::optlevel)));
       if (!passes.empty()) return passes;
     }
-    return std::vector<std::string>{};
+    return pipelines::PassList{};
   }
 
-  Result<std::vector<std::string>> passes_of(const std::string& job) {
-    const std::vector<std::string> skipped = options_.list(Opt::skip_pass);
-    NCC_ASSIGN(std::vector<std::string> passes, listed_passes(job));
-    std::erase_if(passes, [&](const std::string& pass) {
-      return std::find(skipped.begin(), skipped.end(), pass) != skipped.end();
-    });
+  /// The job's list without what --skip-pass names; the tool must know names that are in no list.
+  Result<pipelines::PassList> passes_of(const std::string& job) {
+    NCC_ASSIGN(pipelines::PassList passes, listed_passes(job));
+    for (const std::string& name : options_.list(Opt::skip_pass)) std::erase(passes.run, name);
+    NCC_ASSIGN(const std::vector<std::string> unlisted, unlisted_skips());
+    passes.skip.insert(passes.skip.end(), unlisted.begin(), unlisted.end());
     return passes;
   }
 
@@ -150,9 +155,9 @@ class JobBuilder {
     std::vector<std::string> names = options_.list(Opt::skip_pass);
     for (const auto& [job, _] : registry_.jobs) {
       if (names.empty()) break;
-      NCC_ASSIGN(const std::vector<std::string> listed, listed_passes(job));
+      NCC_ASSIGN(const pipelines::PassList listed, listed_passes(job));
       std::erase_if(names, [&](const std::string& name) {
-        return std::find(listed.begin(), listed.end(), name) != listed.end();
+        return std::find(listed.run.begin(), listed.run.end(), name) != listed.run.end();
       });
     }
     return names;
@@ -271,7 +276,7 @@ bool reads_model_only(const Plan& plan) {
   if (plan.jobs.empty()) return false;
   const std::vector<std::string>& reads = plan.jobs.front().reads;
   return std::all_of(reads.begin(), reads.end(), [&](const std::string& path) {
-    return path == plan.model || (!plan.imports.empty() && path == plan.imports.front().to);
+    return path == plan.model || (!plan.imports.empty() && path == plan.penguin);
   });
 }
 
@@ -337,6 +342,17 @@ std::vector<Import> imports_of(const std::string& model) {
   return imports;
 }
 
+/// Arrays that lie anywhere become a folder of inputs in the work folder.
+Status import_images(const Options& options, Plan& plan) {
+  if (!options.used(Opt::images)) return Status::ok();
+  if (options.used(Opt::inputs))
+    return error(Code::EARG001, std::string("--images and --inputs are both given"));
+  size_t number = 0;
+  for (const std::string& image : options.list(Opt::images))
+    plan.imports.push_back({image, fmt::format("{}/{:03}.npy", kImages, number++), true});
+  return Status::ok();
+}
+
 }  // namespace
 
 Result<Plan> plan_compile(const Options& options, const Registry& registry, const FindTool& find_tool) {
@@ -349,6 +365,7 @@ Result<Plan> plan_compile(const Options& options, const Registry& registry, cons
   plan.keep_work_dir =
       options.flag(Opt::save_temps) || options.flag(Opt::compiler_debug_mode) || options.used(Opt::temp_dir);
   plan.is_verified = options.used(Opt::verify);
+  plan.subgraphs = options.subgraphs();
   plan.warnings = options.warnings();
   NCC_TRY(check_lnc(options, plan));
   NCC_TRY(check_tool_overrides(options, registry));
@@ -358,8 +375,13 @@ Result<Plan> plan_compile(const Options& options, const Registry& registry, cons
     if (option.effect.kind == EffectKind::Accepted && options.used(option.id))
       plan.notes.push_back(fmt::format("{} has no effect: {}", option.spellings().front(), option.help));
 
-  if (ConditionContext{options, "", false, false, nullptr}.model_is_penguin())
+  if (ConditionContext{options, "", false, false, nullptr}.model_is_penguin()) {
     plan.imports = imports_of(plan.model);
+    plan.penguin = plan.imports.front().to;
+    if (!fp32_cast_mode(options).empty())
+      plan.warnings.push_back("a Penguin model is compiled as it is: casts are made where HLO is read");
+  }
+  NCC_TRY(import_images(options, plan));
   JobBuilder builder(options, registry, find_tool, plan);
   NCC_ASSIGN(const std::vector<std::string> names, named_jobs(options, registry));
   for (const std::string& name : names) {

@@ -55,11 +55,14 @@ struct Import {
 struct Plan {
   std::vector<Import> imports;
   std::vector<Job> jobs;
-  std::string model;   // absolute
-  std::string target;  // family: "trn1", "trn2"
-  std::string neff;    // in the work folder: "model.neff"
+  std::string model;                   // absolute
+  std::string target;                  // family: "trn1", "trn2"
+  std::string penguin = "penguin.pb";  // in the work folder: what Frontend reads
+  std::string neff;                    // in the work folder: "model.neff"
   std::string output;  // absolute, where `neff` is published; empty when the plan stops before a NEFF exists
   std::string work_dir;  // absolute; empty = a fresh one in the launch folder
+  std::vector<std::string>
+      subgraphs;  // jobs for each subgraph run for these alone; empty = for all there are
   bool keep_work_dir = false;
   bool is_verified = false;           // some stage is compared with goldens
   std::vector<std::string> warnings;  // for the user, once each

@@ -215,11 +215,26 @@ class Reader {
     for (const auto& job : passes) {
       const std::string where = "passes." + job.first.as<std::string>();
       NCC_TRY(check_keys(job.second, where, {"O0", "O1", "O2", "O3"}));
-      for (const auto& level : job.second)
-        if (!level.second.IsScalar() && !level.second.IsSequence())
-          return bad(level.second, where + ": a level is a list of passes or another level's name");
+      for (const auto& level : job.second) {
+        if (level.second.IsMap()) {
+          NCC_TRY(read_reduced_level(where + "." + level.first.as<std::string>(), level.second));
+        } else if (!level.second.IsScalar() && !level.second.IsSequence()) {
+          return bad(level.second,
+                     where + ": a level is a list of passes, another level's name, or like and without");
+        }
+      }
     }
     return Status::ok();
+  }
+
+  /// {like: O2, without: [a, b]}.
+  Status read_reduced_level(const std::string& where, const YAML::Node& level) {
+    NCC_TRY(check_keys(level, where, {"like", "without"}));
+    std::string like;
+    std::vector<std::string> without;
+    NCC_TRY(read_text(level, "like", like));
+    NCC_TRY(read_texts(level, "without", without));
+    return like.empty() ? bad(level, where + " does not say which level it is like") : Status::ok();
   }
 
   const pipelines::File& file_;

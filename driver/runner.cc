@@ -5,6 +5,7 @@
 
 #include "driver/conditions.h"
 #include "driver/records.h"
+#include "driver/subgraphs.h"
 
 namespace ncc::driver {
 namespace {
@@ -53,6 +54,13 @@ class PlanRun {
     return path.starts_with('/') ? path : context_.work_dir + "/" + path;
   }
 
+  /// What a file's name says of the scope: ".sg01", ".nc00.sg01".
+  static std::string file_part(const std::string& scope) {
+    std::string part = scope.empty() ? "" : "." + scope;
+    std::replace(part.begin(), part.end(), '/', '.');
+    return part;
+  }
+
   Status import_files() {
     for (const Import& import : plan_.imports) {
       const std::string to = in_work_dir(import.to);
@@ -62,13 +70,11 @@ class PlanRun {
     return Status::ok();
   }
 
-  /// The sgNN folders; "sg00" when there is none yet, so that what is missing is named.
-  std::vector<std::string> subgraphs() {
-    std::vector<std::string> found = host_.matching(in_work_dir("sg*"));
-    for (std::string& path : found) path = path.substr(path.rfind('/') + 1);
-    // "sgLnk" is no subgraph.
-    std::erase_if(found,
-                  [](const std::string& name) { return name.size() < 3 || name[2] < '0' || name[2] > '9'; });
+  /// The subgraphs that jobs run for: those that the user names, else all; "sg00" when there is none yet, so
+  /// that what is missing is named.
+  Result<std::vector<std::string>> subgraphs() {
+    if (!plan_.subgraphs.empty()) return plan_.subgraphs;
+    NCC_ASSIGN(std::vector<std::string> found, find_subgraphs(host_, context_.work_dir));
     if (found.empty()) found = {kOnlySubgraph};
     return found;
   }
@@ -88,20 +94,42 @@ class PlanRun {
       record.status = JobStatus::Done;  // the plan has taken account of it
       return;
     }
-    const std::vector<std::string> scopes =
-        job.for_each_subgraph ? subgraphs() : std::vector<std::string>{""};
+    std::vector<std::string> scopes = {""};
+    if (job.for_each_subgraph) {
+      Result<std::vector<std::string>> found = subgraphs();
+      if (!found.is_ok()) {
+        record.status = JobStatus::Failed;
+        return fail(explain_status(found.status()), &job);
+      }
+      scopes = found.take();
+    }
     logger_.write(log::Level::Info, logger_name_,
                   fmt::format("Job {} len(in_states) {}", job.name, scopes.size()));
+    EqualSubgraphs equal(host_, context_.work_dir);
     for (size_t i = 0; i < scopes.size() && !outcome_.failure.failed(); ++i) {
       logger_.write(log::Level::Info, logger_name_, fmt::format("Processing input #{}", i));
       const Job one = for_subgraph(job, scopes[i]);
+      if (const std::optional<std::string> like = equal.find(job, scopes[i]); like) {
+        share(job, equal, *like, scopes[i]);
+        continue;
+      }
       run_one(one, scopes.size() > 1 ? scopes[i] : "", record);
+      const bool ended_well = record.status == JobStatus::Done || record.status == JobStatus::Cached;
+      if (scopes.size() > 1 && ended_well) equal.add(job, scopes[i]);
       const std::optional<std::string> metrics =
           one.pass_metrics.empty() ? std::nullopt : host_.read_file(in_work_dir(one.pass_metrics));
       if (metrics && !outcome_.failure.failed())
         for (PassTime& pass : read_pass_times(*metrics)) record.passes.push_back(std::move(pass));
       logger_.write(log::Level::Info, logger_name_, fmt::format("Job #{} finished", i));
     }
+  }
+
+  void share(const Job& job, EqualSubgraphs& equal, const std::string& from, const std::string& to) {
+    logger_.write(log::Level::Info, logger_name_,
+                  fmt::format("{} is equal to {}, whose results it gets", to, from));
+    Status shared = prepare(for_subgraph(job, to), to);
+    if (shared.is_ok()) shared = equal.share(job, from, to);
+    if (!shared.is_ok()) fail(explain_status(shared), &job);
   }
 
   /// One process (or one result out of the cache). `scope`: the subgraph, when there are several.
@@ -146,11 +174,16 @@ class PlanRun {
       const int64_t size = host_.file_size(in_work_dir(path));
       const bool may_be_empty =
           std::find(job.may_be_empty.begin(), job.may_be_empty.end(), path) != job.may_be_empty.end();
-      if (size > 0 || (size == 0 && may_be_empty)) continue;
+      const bool cut_off = size > 0 && host_.is_cut_off(in_work_dir(path));
+      if (!cut_off && (size > 0 || (size == 0 && may_be_empty))) continue;
       if (host_.free_bytes(context_.work_dir) < kFullDiskBytes)
         return explain_status(error(Code::EDRV009, context_.work_dir));
-      return explain_status(error(Code::EDRV003, job.name, size < 0 ? path : path + " (it is empty)"));
+      const char* state = size < 0 ? "" : cut_off ? " (it is cut off)" : " (it is empty)";
+      return explain_status(error(Code::EDRV003, job.name, path + state));
     }
+    for (const std::string& path : job.may_write)
+      if (path.find('*') == std::string::npos && host_.is_cut_off(in_work_dir(path)))
+        return explain_status(error(Code::EDRV003, job.name, path + " (it is cut off)"));
     return {};
   }
 
@@ -173,7 +206,7 @@ class PlanRun {
       if (host_.file_size(in_work_dir(path)) <= 0) return error(Code::EDRV012, job.name, path);
     for (const std::string& path : job.writes) NCC_TRY(clear_output(job, path));
     for (const std::string& path : job.may_write) NCC_TRY(clear_output(job, path));
-    const std::string part = scope.empty() ? "" : "." + scope;
+    const std::string part = file_part(scope);
     return host_.write_file(in_work_dir(fmt::format("replay_{}{}.sh", job.name, part)), replay_script(job),
                             true);
   }
@@ -192,7 +225,7 @@ class PlanRun {
 
   /// Runs the child and adds to record.exit; true when it printed something that the user has seen.
   bool start(const Job& job, const std::string& scope, JobRecord& record) {
-    const std::string part = scope.empty() ? "" : "." + scope;
+    const std::string part = file_part(scope);
     const Host::LineWriter job_log = host_.open_log(in_work_dir(fmt::format("log/{}{}.log", job.name, part)));
     const std::string source = scope.empty() ? logger_name_ : fmt::format("({}) {}", scope, logger_name_);
     logger_.write(log::Level::Info, source, "Starting job " + job.name);
@@ -269,12 +302,16 @@ class PlanRun {
     if (op != last_lines_.rend()) logger_.write_raw_error(kRoot, "failing op: " + op->substr(kOpLine.size()));
   }
 
+  std::vector<std::string> existing_subgraphs() {
+    Result<std::vector<std::string>> found = find_subgraphs(host_, context_.work_dir);
+    return found.is_ok() ? found.take() : std::vector<std::string>{};
+  }
+
   Status write_state() {
-    return host_.write_file(
-        in_work_dir("state.json"),
-        state_text(plan_, context_, outcome_, host_.read_file(in_work_dir("state.json")),
-                   host_.matching(in_work_dir("sg*")).empty() ? std::vector<std::string>{} : subgraphs()),
-        false);
+    return host_.write_file(in_work_dir("state.json"),
+                            state_text(plan_, context_, outcome_, host_.read_file(in_work_dir("state.json")),
+                                       existing_subgraphs()),
+                            false);
   }
 
   const Plan& plan_;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "driver/wire_fields.h"
+
 namespace ncc::driver::cache {
 namespace {
 
@@ -12,55 +14,6 @@ constexpr uint64_t kModuleComputations = 3;
 constexpr uint64_t kComputationInstructions = 2;
 constexpr std::array<uint64_t, 3> kModuleDropped = {5, 14, 17};  // id, profile info, stack frames
 constexpr std::array<uint64_t, 1> kInstructionDropped = {7};     // metadata
-
-/// One field as it stands in the wire format.
-struct Field {
-  uint64_t number = 0;
-  uint64_t wire_type = 0;
-  std::string_view all;      // tag, length and payload
-  std::string_view payload;  // length-delimited fields only
-};
-
-std::optional<uint64_t> take_varint(std::string_view& bytes) {
-  uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(bytes.front());
-    bytes.remove_prefix(1);
-    value |= uint64_t{byte & 0x7Fu} << shift;
-    if (byte < 0x80) return value;
-  }
-  return std::nullopt;
-}
-
-std::optional<Field> take_field(std::string_view& bytes) {
-  const std::string_view start = bytes;
-  const std::optional<uint64_t> tag = take_varint(bytes);
-  if (!tag) return std::nullopt;
-  Field field{*tag >> 3, *tag & 7, {}, {}};
-  std::optional<uint64_t> size;
-  switch (field.wire_type) {
-    case 0:
-      if (!take_varint(bytes)) return std::nullopt;
-      size = 0;
-      break;
-    case 1:
-      size = 8;
-      break;
-    case 2:
-      size = take_varint(bytes);
-      break;
-    case 5:
-      size = 4;
-      break;
-    default:
-      return std::nullopt;
-  }
-  if (field.number == 0 || !size || *size > bytes.size()) return std::nullopt;
-  if (field.wire_type == 2) field.payload = bytes.substr(0, *size);
-  bytes.remove_prefix(*size);
-  field.all = start.substr(0, start.size() - bytes.size());
-  return field;
-}
 
 template <class Dropped>
 bool is_one_of(uint64_t number, const Dropped& dropped) {
@@ -73,8 +26,9 @@ enum class Message { Module, Computation, Instruction };
 
 /// Appends the message without dropped fields; false when the bytes are no protobuf message.
 bool append_canonical(std::string_view bytes, Message kind, std::string& out) {
+  WireEnd why = WireEnd::None;
   while (!bytes.empty()) {
-    const std::optional<Field> field = take_field(bytes);
+    const std::optional<WireField> field = take_field(bytes, why);
     if (!field) return false;
     if (kind == Message::Module && is_one_of(field->number, kModuleDropped)) continue;
     if (kind == Message::Instruction && is_one_of(field->number, kInstructionDropped)) continue;

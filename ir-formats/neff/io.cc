@@ -102,7 +102,7 @@ bool conversion_fits(const IoTensor& t) {
   const int64_t host_count = num_elements(t.shape), device_count = num_elements(t.device_shape);
   switch (t.conversion) {
     case Conversion::None:
-      return host_count == device_count && size_bytes(t.dtype) == size_bytes(t.device_dtype);
+      return host_count * size_bytes(t.dtype) == device_count * size_bytes(t.device_dtype);
     case Conversion::Pred:
       return host_count == device_count && host.kind == DtypeKind::Pred && size_bytes(t.device_dtype) == 1;
     case Conversion::Demote:

@@ -69,6 +69,10 @@ check "list-operators" sh -c "'$driver' list-operators --framework XLA | grep -q
 check "verified compile" "$driver" compile "$case/model.mlir" --verify --inputs "$case/inputs" -o verified.neff
 check "verified compile on made-up inputs" "$driver" compile "$case/model.mlir" --verify -o verified.neff --temp-dir verified
 check "the made-up inputs are kept" test -s verified/goldens/inputs/000.npy
+images=""
+for image in "$case"/inputs/*.npy; do images="$images --images $image"; done
+# shellcheck disable=SC2086
+check "verified compile on arrays named one by one" "$driver" compile "$case/model.mlir" --verify $images -o verified.neff
 mkdir wrong
 cp "$case/inputs/004.npy" wrong/000.npy 2>/dev/null
 run --inputs "$case/inputs" --expect wrong >out 2>&1

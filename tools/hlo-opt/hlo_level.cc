@@ -10,6 +10,7 @@
 #include "ir-formats/hlo/verify.h"
 #include "ir-formats/hlo/write.h"
 #include "ir-formats/penguin/wire.h"
+#include "tools/hlo-opt/hlo/passes/auto_cast.h"
 #include "tools/hlo-opt/hlo/run.h"
 
 namespace ncc::hlo_opt {
@@ -157,6 +158,7 @@ Status run_hlo_level(const HloOptions& options) {
 
   NCC_ASSIGN(const std::unique_ptr<hlo::Module> module, hlo::read_module(options.input));
   NCC_TRY(hlo::verify(*module));
+  NCC_TRY(hlo_passes::allow_fp32_cast(*module, options.fp32_cast));
   std::optional<hlo_passes::EquivalenceCheck> check;
   if (!checked.empty()) {
     NCC_ASSIGN(check, hlo_passes::EquivalenceCheck::prepare(

@@ -15,6 +15,7 @@ struct HloOptions {
   double check_seconds = 0;  // of check_each: no interpretation starts later; 0 = no limit
   int64_t check_seed = 1, max_folded_bytes = -1, max_unrolled_trips = -1;
   bool time_passes = false, no_metadata = false;
+  std::string fp32_cast = "none";  // mode of the pass auto-cast
 };
 
 /// True when the file is not a Penguin module. Errors: EFIL001.

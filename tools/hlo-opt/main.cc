@@ -4,13 +4,16 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <new>
 
+#include "common/diag/pass_failure.h"
 #include "common/files/files.h"
 #include "common/tool/tool_main.h"
 #include "ir-formats/bir/golden_check.h"
 #include "ir-formats/bir/io.h"
 #include "ir-formats/penguin/interpret.h"
 #include "ir-formats/penguin/io.h"
+#include "pipelines/pipelines.h"
 #include "tools/hlo-opt/emit_bir.h"
 #include "tools/hlo-opt/hlo/pass.h"
 #include "tools/hlo-opt/hlo_level.h"
@@ -25,8 +28,8 @@ struct Options {
                      verify_goldens;
   std::string check_after;
   std::vector<std::string> passes, skip;
-  int opt_level = 2;
-  bool list_passes = false;
+  std::string opt_level = "2";
+  bool list_passes = false, precise_transpose = false;
   HloOptions hlo;
 };
 
@@ -149,7 +152,7 @@ Status run_penguin(const Options& options) {
   Compilation c;
   c.arch = find_arch(options.target);
   if (c.arch == nullptr) return error(Code::EARG001, fmt::format("unknown target '{}'", options.target));
-  c.opt_level = options.opt_level;
+  c.precise_transpose = options.precise_transpose;
   std::vector<const PassInfo*> order;
   const auto named = [&](const std::string& name) -> Result<const PassInfo*> {
     if (const PassInfo* pass = find_pass(name)) return pass;
@@ -158,15 +161,20 @@ Status run_penguin(const Options& options) {
                    fmt::format("pass '{}' works on HLO, but {} is Penguin", name, options.input));
     return error(Code::EARG001, fmt::format("unknown pass '{}' (--list-passes shows them)", name));
   };
-  for (const std::string& name : options.skip) NCC_TRY(named(name).status());
-  if (options.passes.empty())
+  pipelines::PassList list{options.passes, {}};
+  if (options.passes.empty()) {
+    NCC_ASSIGN(list, pipelines::pass_list("Frontend", options.opt_level));
+  }
+  list.skip.insert(list.skip.end(), options.skip.begin(), options.skip.end());
+  for (const std::string& name : list.skip) NCC_TRY(named(name).status());
+  if (list.run.empty())
     for (const PassInfo& pass : all_passes()) order.push_back(&pass);
-  for (const std::string& name : options.passes) {
+  for (const std::string& name : list.run) {
     NCC_ASSIGN(const PassInfo* pass, named(name));
     order.push_back(pass);
   }
   std::erase_if(order, [&](const PassInfo* pass) {
-    return std::find(options.skip.begin(), options.skip.end(), pass->name) != options.skip.end();
+    return std::find(list.skip.begin(), list.skip.end(), pass->name) != list.skip.end();
   });
 
   NCC_ASSIGN(penguin::Module module, penguin::read_module(options.input));
@@ -188,8 +196,10 @@ Status run_penguin(const Options& options) {
       times.push_back({pass->name, std::chrono::duration_cast<std::chrono::microseconds>(wall).count()});
       if (options.check_after.empty() || is_listed(options.check_after, pass->name))
         NCC_TRY(verifier->check(c, fmt::format("stage Frontend, pass {}", pass->name)));
-    } catch (const InternalError& failure) {
-      return error(Code::EINT901, fmt::format("pass {}", pass->name), std::string(failure.what()));
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& failure) {
+      return pass_failure(pass->name, failure);
     }
     if (is_listed(options.print_after, pass->name))
       fmt::print("; after {}\n{}", pass->name, penguin::to_text(*c.module));
@@ -228,6 +238,10 @@ void declare_hlo_options(CLI::App& app, HloOptions& hlo) {
                  "HLO: constant_folding makes no larger constant");
   app.add_option("--max-unrolled-trips", hlo.max_unrolled_trips,
                  "HLO: loops with more iterations stay loops");
+  app.add_option(
+      "--fp32-cast", hlo.fp32_cast,
+      "HLO: what auto-cast may narrow: none, or matmult or all, plain (bf16) or with -bf16, -fp16, "
+      "-fp32r, -fp8e4");
   app.add_flag("--time-passes", hlo.time_passes, "HLO: print changes and time of each pass to stderr");
 }
 
@@ -235,7 +249,11 @@ void declare_penguin_options(CLI::App& app, Options& options) {
   app.add_option("--output-dir", options.output_dir,
                  "work directory: sg00/bir.pb, sg00/io.json, tensor_map.json, io_transposes.json");
   app.add_option("--target", options.target, "trn1 or trn2");
-  app.add_option("-O", options.opt_level, "optimisation level");
+  app.add_option("-O", options.opt_level,
+                 "0..3: the pass list of pipelines/passes.yaml, unless --passes is given")
+      ->check(CLI::IsMember({"0", "1", "2", "3"}));
+  app.add_flag("--precise-transpose", options.precise_transpose,
+               "trn1: no transpose is a product with an identity, so that nothing can spread");
   app.add_option("--verify-inputs", options.verify_inputs,
                  "folder of inputs: execute after passes and compare with the goldens");
   app.add_option("--verify-goldens", options.verify_goldens, "folder of expected results");

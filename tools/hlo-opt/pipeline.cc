@@ -36,7 +36,7 @@ Status run_residency(Compilation& c) { return assign_residency(*c.module, *c.arc
 Status run_fuse_stages(Compilation& c) { return fuse_stages(*c.module, *c.arch, c.plan); }
 
 Status run_tile(Compilation& c) {
-  NCC_ASSIGN(c.module, TileLowering(*c.module, c.plan, *c.arch).run());
+  NCC_ASSIGN(c.module, TileLowering(*c.module, c.plan, *c.arch, c.precise_transpose).run());
   c.is_tiled = true;
   return Status::ok();
 }

@@ -18,7 +18,7 @@ namespace ncc::hlo_opt {
 /// then at tile level.
 struct Compilation {
   const ArchModel* arch = nullptr;
-  int opt_level = 2;
+  bool precise_transpose = false;  // no identity products for transposes
   std::unique_ptr<penguin::Module> module;
   std::shared_ptr<const MappedFile> constants;  // constants.bin beside the input; null when there is none
   Plan plan;                                    // filled by layout and cluster

@@ -137,6 +137,7 @@ class Lowering {
   // reductions and contractions
   Result<Value> lower_reduce(const Instruction& inst);
   Result<Value> lower_reduce_window(const Instruction& inst);
+  std::pair<View, View> factors(const Instruction& inst);
   Result<Value> lower_dot(const Instruction& inst);
   Result<Value> lower_convolution(const Instruction& inst);
   // control flow and tuples

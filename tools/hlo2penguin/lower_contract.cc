@@ -33,12 +33,31 @@ struct Domain {
   }
 };
 
+/// Rounds f32 to what PE's fp32r mode keeps of it.
+bool rounds_to_f32r(const hlo::Instruction& inst) {
+  return inst.is(hlo::Opcode::ReducePrecision) && inst.shape.dtype == Dtype::F32 &&
+         inst.attrs().exponent_bits == 8 && inst.attrs().mantissa_bits == 11;
+}
+
 }  // namespace
+
+// Two operands that are rounded to f32r anyway are multiplied as f32r: the same products, at the rate of
+// 16-bit types.
+std::pair<View, View> Lowering::factors(const Instruction& inst) {
+  if (!rounds_to_f32r(*inst.operand(0)) || !rounds_to_f32r(*inst.operand(1)))
+    return {view(inst, 0), view(inst, 1)};
+  const auto as_f32r = [&](const Instruction& rounded) {
+    Emission out = emission(rounded);
+    out.function = penguin::ScalarFunction::Convert;
+    out.operands = {view(rounded, 0)};
+    return emit_elementwise(std::move(out), Dtype::F32R);
+  };
+  return {as_f32r(*inst.operand(0)), as_f32r(*inst.operand(1))};
+}
 
 Result<Value> Lowering::lower_dot(const Instruction& inst) {
   const hlo::DotDims& dims = inst.attrs().dot;
-  const View& lhs = view(inst, 0);
-  const View& rhs = view(inst, 1);
+  const auto [lhs, rhs] = factors(inst);
   if (inst.shape.num_elements() == 0) return Value(empty(inst));
   if (lhs.num_elements() == 0)
     return Value(View::scalar(builder_.affine(), inst.shape.dtype, 0, inst.shape.dims));
@@ -83,16 +102,14 @@ Result<Value> Lowering::lower_convolution(const Instruction& inst) {
   const size_t spatial = dims.input_spatial.size();
   // Input, padded and dilated as the window says, as [batch, group, feature in group, spatial...].
   std::vector<hlo::PaddingDim> padding(static_cast<size_t>(view(inst, 0).rank()));
-  View kernel = view(inst, 1);
+  auto [data, kernel] = factors(inst);
   for (size_t k = 0; k < spatial; ++k) {
     const hlo::WindowDim& window = attrs.window[k];
     padding[static_cast<size_t>(dims.input_spatial[k])] = {window.padding_low, window.padding_high,
                                                            window.base_dilation - 1};
     if (window.reversal) kernel = kernel.reverse(dims.kernel_spatial[k]);
   }
-  uint64_t zero = 0;
-  const Dtype dtype = inst.operand_shape(0).dtype;
-  View input = pad(view(inst, 0), View::scalar(builder_.affine(), dtype, zero, {}), padding, emission(inst));
+  View input = pad(data, View::scalar(builder_.affine(), data.dtype(), 0, {}), padding, emission(inst));
   if (input.num_elements() == 0 || kernel.num_elements() == 0)
     return Value(View::scalar(builder_.affine(), inst.shape.dtype, 0, inst.shape.dims));
   if (!input.is_tensor()) input = builder_.materialise(input, inst.name, inst.loc);

@@ -11,16 +11,20 @@
 #include "ir-formats/hlo/write.h"
 #include "ir-formats/penguin/io.h"
 #include "ir-formats/penguin/verify.h"
+#include "tools/hlo-opt/hlo/passes/auto_cast.h"
+#include "tools/hlo-opt/hlo/run.h"
 #include "tools/hlo2penguin/lower.h"
 #include "tools/hlo2penguin/operators.h"
+#include "tools/hlo2penguin/strict_types.h"
+#include "tools/hlo2penguin/word_pairs.h"
 
 namespace ncc::hlo2penguin {
 namespace {
 
 struct Options {
-  std::string input, output_dir = ".", target = "trn2";
+  std::string input, output_dir = ".", target = "trn2", fp32_cast = "none";
   int opt_level = 2;
-  bool list_operators = false, markdown = false, text = false;
+  bool list_operators = false, markdown = false, text = false, strict_dtypes = false, native_int64 = false;
 };
 
 /// hlo_module.pb: the model as it was read, without what nothing uses, with dense ids.
@@ -30,6 +34,16 @@ Status write_hlo(hlo::Module& model, const std::string& path) {
   model.renumber();
   NCC_ASSIGN(const std::string bytes, hlo::write_hlo_proto(model, {.text_lines = true}));
   return write_file(path, bytes);
+}
+
+/// What the user allows beyond what the model says is done to the model first, so that hlo_module.pb (and
+/// with it every later check) says what is compiled.
+Status apply_casts(hlo::Module& model, const std::string& mode) {
+  NCC_TRY(hlo_passes::allow_fp32_cast(model, mode));
+  if (mode == "none") return Status::ok();
+  hlo_passes::RunOptions run;
+  for (const char* name : {"auto-cast", "cse", "dce"}) run.passes.push_back(hlo_passes::find_pass(name));
+  return hlo_passes::run_passes(model, run);
 }
 
 Status run(const Options& options) {
@@ -42,11 +56,19 @@ Status run(const Options& options) {
   if (arch == nullptr) return error(Code::EARG001, fmt::format("unknown target '{}'", options.target));
   NCC_ASSIGN(const std::unique_ptr<hlo::Module> model, hlo::read_module(options.input));
   NCC_TRY(hlo::verify(*model));
+  if (options.strict_dtypes) NCC_TRY(check_strict_types(*model, options.native_int64));
+  NCC_TRY(apply_casts(*model, options.fp32_cast));
+
+  // hlo_module.pb keeps the model's own types: goldens are what the host sees.
+  const Interface interface = interface_of(*model);
+  const std::unique_ptr<hlo::Module> paired = options.native_int64 ? model->clone() : nullptr;
+  if (paired) NCC_TRY(pair_words(*paired));
 
   penguin::Module module;
   ConstantStore constants;
   Lowering lowering(module, constants);
-  NCC_TRY(lowering.run(*model));
+  NCC_TRY(lowering.run(paired ? *paired : *model));
+  if (paired) declare_interface(interface, module);
   NCC_TRY(penguin::verify(module));
   Metrics metrics = lowering.metrics();
   metrics.count_io(module);
@@ -82,6 +104,13 @@ int main(int argc, char** argv) {
             "work directory: penguin.pb, constants.bin, hlo_module.pb, hlo_netlist.json, hlo_metrics.json");
         app.add_option("--target", options.target, "trn1 or trn2");
         app.add_option("-O", options.opt_level, "optimisation level");
+        app.add_option("--fp32-cast", options.fp32_cast,
+                       "compute f32 in a narrower type: none, or matmult or all, plain (bf16) or with -bf16, "
+                       "-fp16, -fp32r, -fp8e4");
+        app.add_flag("--native-int64", options.native_int64,
+                     "compute 64-bit integers exactly, on pairs of 32-bit words");
+        app.add_flag("--strict-dtypes", options.strict_dtypes,
+                     "refuse element types that the device would compute in a narrower one");
         app.add_flag("--text", options.text, "also write penguin.txt");
         app.add_flag("--list-operators", options.list_operators,
                      "print the operators and whether they are supported, and stop");

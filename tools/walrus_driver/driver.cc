@@ -39,9 +39,9 @@ std::string metrics_json(const PassContext& ctx, const std::vector<PassRecord>& 
 /// The pass list of the pipeline files when the command line has none.
 Result<std::string> chosen_passes(const Options& options) {
   if (!options.passes.empty()) return options.passes;
-  NCC_ASSIGN(const std::vector<std::string> names, pipelines::pass_list("WalrusDriver", options.optlevel));
+  NCC_ASSIGN(const pipelines::PassList passes, pipelines::pass_list("WalrusDriver", options.optlevel));
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
+  for (const std::string& name : passes.run) list += (list.empty() ? "" : ",") + name;
   return list;
 }
 

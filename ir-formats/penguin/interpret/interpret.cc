@@ -12,6 +12,14 @@ std::string shape_text(const Array& array) {
   return fmt::format("{}[{}]", ncc::info(array.dtype).hlo, fmt::join(array.shape, ","));
 }
 
+/// The device holds the host's bytes under another type and shape.
+bool has_same_bytes(const IoBinding& binding, const Tensor& tensor) {
+  if (binding.conversion != "none" || binding.declared_shape == tensor.shape) return false;
+  int64_t bytes = ncc::size_bytes(binding.declared_dtype);
+  for (const int64_t dim : binding.declared_shape) bytes *= dim;
+  return bytes == tensor.num_elements() * ncc::size_bytes(tensor.dtype);
+}
+
 class Run {
  public:
   Run(const Module& module, std::span<const std::byte> constants, const InterpretOptions& options)
@@ -35,6 +43,13 @@ class Run {
     for (TensorId id : function_.outputs) {
       allocate(id);
       outputs.push_back(arrays_[id]);
+      const size_t number = outputs.size() - 1;
+      if (number >= module_.outputs.size()) continue;
+      const IoBinding& binding = module_.outputs[number];
+      if (has_same_bytes(binding, function_.tensors[id])) {
+        outputs.back().dtype = binding.declared_dtype;
+        outputs.back().shape = binding.declared_shape;
+      }
     }
     return outputs;
   }
@@ -47,7 +62,13 @@ class Run {
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Tensor& tensor = function_.tensors[function_.inputs[i]];
       const std::string name = i < module_.inputs.size() ? module_.inputs[i].name : tensor.name;
-      NCC_ASSIGN(Array array, reinterpret(inputs[i], tensor.dtype, fmt::format("input {} ('{}')", i, name)));
+      Array given = inputs[i];
+      // The host's form of the same bytes.
+      if (i < module_.inputs.size() && given.shape == module_.inputs[i].declared_shape &&
+          ncc::size_bytes(given.dtype) == ncc::size_bytes(module_.inputs[i].declared_dtype) &&
+          has_same_bytes(module_.inputs[i], tensor))
+        given = {tensor.dtype, tensor.shape, given.owner, given.bytes};
+      NCC_ASSIGN(Array array, reinterpret(given, tensor.dtype, fmt::format("input {} ('{}')", i, name)));
       if (array.shape != tensor.shape)
         return error(Code::ERUN001, fmt::format("{} ('{}')", i, name),
                      fmt::format("it is {}, the parameter is {}[{}]", shape_text(inputs[i]),

@@ -46,8 +46,10 @@ TEST_CASE("a pass that breaks is reported under its own code", "[diag]") {
   const Diagnostic assertion = pass_failure("cse", InternalError("x")).diagnostic();
   CHECK(assertion.to_string() ==
         "[ERROR] [NCC_ICSE901] internal error in pass cse: x - report this with the input");
+  CHECK(assertion.code == Code::EINT901);
   CHECK(assertion.exit_status() == 70);
   const Diagnostic other = pass_failure("cse", std::out_of_range("y")).diagnostic();
+  CHECK(other.code == Code::EINT902);
   CHECK(other.to_string() == "[ERROR] [NCC_ICSE902] error in pass cse: y - report this with the input");
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/cut_off.h"
 #include "driver/host.h"
 
 namespace ncc::driver {
@@ -37,6 +38,9 @@ class FakeHost final : public Host {
   int interrupted() override { return signal; }
   int64_t file_size(const std::string& path) override {
     return files.contains(path) ? static_cast<int64_t>(files[path].size()) : -1;
+  }
+  bool is_cut_off(const std::string& path) override {
+    return files.contains(path) && driver::is_cut_off(path, files[path]);
   }
   std::optional<std::string> read_file(const std::string& path) override {
     if (!files.contains(path)) return std::nullopt;

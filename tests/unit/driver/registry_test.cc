@@ -64,6 +64,8 @@ TEST_CASE("what is wrong in a pipeline file is told with its line", "[driver]") 
       {"collectors:\n  front:\n    - {job: Frontend, when: [verify_stag]}\n", "did you mean 'verify_stage'"},
       {"passes:\n  Frontend:\n    O7: []\n", "mine.yaml:3"},
       {"passes:\n  Frontend:\n    O2: {}\n", "mine.yaml:3"},
+      {"passes:\n  Frontend:\n    O2: {like: O1, with: [a]}\n", "mine.yaml:3"},
+      {"passes:\n  Frontend:\n    O2: {like: O1, without: a}\n", "mine.yaml:3"},
       {"jobs: {\n\n", "mine.yaml:"},
   };
   for (const auto& [text, reason] : cases) {
@@ -77,10 +79,29 @@ TEST_CASE("what is wrong in a pipeline file is told with its line", "[driver]") 
 
 TEST_CASE("a level of a pass list may name another one", "[driver]") {
   const pipelines::File file{"p.yaml", "passes: {J: {O1: [a, b], O2: O1, O3: O2}, K: {O1: O2, O2: O1}}"};
-  CHECK(pipelines::pass_list(file, "J", "3").value() == std::vector<std::string>{"a", "b"});
+  CHECK(pipelines::pass_list(file, "J", "3").value().run == std::vector<std::string>{"a", "b"});
   CHECK(pipelines::pass_list(file, "J", "0").value().empty());
   CHECK(pipelines::pass_list(file, "other", "1").value().empty());
   CHECK_FALSE(pipelines::pass_list(file, "K", "1").is_ok());
+}
+
+TEST_CASE("a level may be another one without some passes", "[driver]") {
+  const pipelines::File file{"p.yaml",
+                             "passes:\n"
+                             "  J: {O0: {like: O1, without: [b]}, O1: {like: O2, without: [c]}, O2: [a, b, "
+                             "c], O3: {like: O2, without: [d]}}\n"
+                             "  K: {O0: {like: O1, without: [y]}, O1: {like: O2, without: [x]}, O2: [], O3: "
+                             "{like: O3, without: []}}\n"};
+  CHECK(pipelines::pass_list(file, "J", "0").value().run == std::vector<std::string>{"a"});
+  CHECK(pipelines::pass_list(file, "J", "0").value().skip.empty());
+  const Status missing = pipelines::pass_list(file, "J", "3").status();
+  REQUIRE_FALSE(missing.is_ok());
+  CHECK(missing.diagnostic().cause.find("passes.J.O3 leaves out 'd'") != std::string::npos);
+  // Without a list of its own, the tool is told what to leave out.
+  CHECK(pipelines::pass_list(file, "K", "0").value().run.empty());
+  CHECK(pipelines::pass_list(file, "K", "0").value().skip == std::vector<std::string>{"x", "y"});
+  CHECK(pipelines::pass_list(file, "K", "2").value().empty());
+  CHECK_FALSE(pipelines::pass_list(file, "K", "3").is_ok());
 }
 
 }  // namespace

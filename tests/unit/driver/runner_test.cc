@@ -116,6 +116,73 @@ TEST_CASE("a job for each subgraph runs once per folder", "[driver]") {
   CHECK(f.host.files.contains("/w/log/C.sg00.log"));
 }
 
+/// A job for each subgraph that may be cached: c reads x and writes y.
+struct SubgraphFixture : Fixture {
+  SubgraphFixture() {
+    plan.jobs = {{"C", "c", "/bin/c", {"--in", "{sg}/x"}, {"{sg}/x"}, {}, {}, ""}};
+    plan.jobs[0].for_each_subgraph = true;
+    plan.jobs[0].may_write = {"{sg}/y"};
+    host.tools["c"].stdout_lines = {"a line"};
+  }
+};
+
+TEST_CASE("equal subgraphs are compiled once and share the result", "[driver]") {
+  SubgraphFixture f;
+  f.plan.jobs[0].cacheable = true;
+  f.host.tools["c"].writes = {"sg00/y"};
+  f.host.files["/w/sg00/x"] = "layer";
+  f.host.files["/w/sg01/x"] = "head";
+  f.host.files["/w/sg02/x"] = "layer";
+  f.host.files["/w/sg02/y"] = "stale";
+  const Outcome outcome = f.run();
+  CHECK_FALSE(outcome.failure.failed());
+  CHECK(f.host.started == Names{"c", "c"});
+  CHECK(f.host.files.at("/w/sg02/y") == "content");
+  CHECK(f.host.files.contains("/w/replay_C.sg02.sh"));
+  // What depends on more than its inputs runs each time.
+  f.plan.jobs[0].cacheable = false;
+  f.host.started.clear();
+  f.run();
+  CHECK(f.host.started == Names{"c", "c", "c"});
+}
+
+TEST_CASE("subgraphs of several cores lie in the folders of the cores", "[driver]") {
+  SubgraphFixture f;
+  f.host.files["/w/nc00/sg00/x"] = "1";
+  f.host.files["/w/nc01/sg00/x"] = "2";
+  f.host.files["/w/ncx/x"] = "no core";
+  CHECK_FALSE(f.run().failure.failed());
+  CHECK(f.host.started == Names{"c", "c"});
+  CHECK(f.host.files.contains("/w/log/C.nc01.sg00.log"));
+  CHECK(f.host.files.at("/w/replay_C.nc00.sg00.sh").find("--in nc00/sg00/x") != std::string::npos);
+  f.host.files["/w/nc02/tensor_map.json"] = "{}";
+  const Outcome outcome = f.run();
+  CHECK(outcome.failure.code == "EDRV080");
+  CHECK(outcome.failure.headline.find("'nc02'") != std::string::npos);
+  CHECK(outcome.failed_job == "C");
+}
+
+TEST_CASE("a job can be run for some of the subgraphs", "[driver]") {
+  SubgraphFixture f;
+  for (const char* name : {"sg00", "sg01", "sg02"}) f.host.files[fmt::format("/w/{}/x", name)] = "1";
+  f.plan.subgraphs = {"sg02", "sg00"};
+  CHECK_FALSE(f.run().failure.failed());
+  CHECK(f.host.files.contains("/w/replay_C.sg02.sh"));
+  CHECK_FALSE(f.host.files.contains("/w/replay_C.sg01.sh"));
+}
+
+TEST_CASE("a result that is cut off is blamed on the job that left it", "[driver]") {
+  Fixture f;
+  f.plan.jobs[0].writes = {"a.out"};
+  f.plan.jobs[0].may_write = {"a.json"};
+  f.plan.jobs[0].reads.push_back("a.json");  // so that it is not removed first
+  f.host.files["/w/a.json"] = "{\"a\": [";
+  const Outcome outcome = f.run();
+  CHECK(outcome.failure.code == "EDRV003");
+  CHECK(outcome.failure.headline.find("a.json (it is cut off)") != std::string::npos);
+  CHECK(outcome.failed_job == "A");
+}
+
 TEST_CASE("without subgraphs the missing input is named", "[driver]") {
   Fixture f;
   f.plan.jobs[2].for_each_subgraph = true;

@@ -66,8 +66,9 @@ void TileLowering::emit_vector_transpose(const TileAccess& from, int64_t from_la
 void TileLowering::emit_transpose(const TileAccess& from, int64_t from_lanes, const TileAccess& to,
                                   int64_t to_lanes, AxisId row, AxisId column, bool for_contract) {
   // An identity product is exact for finite values alone; only a contraction, which mixes the block anyway,
-  // may use it (C7).
-  if (!arch_.has_pe_transpose && !(for_contract && is_float(from.dtype))) {
+  // may use it, and --precise-transpose forbids that too (C7).
+  const bool may_multiply = for_contract && is_float(from.dtype) && !precise_transpose_;
+  if (!arch_.has_pe_transpose && !may_multiply) {
     emit_vector_transpose(from, from_lanes, to, to_lanes, row, column);
     return;
   }

@@ -22,8 +22,14 @@ constexpr int64_t kMinChunkBytes = 4096;
 
 }  // namespace
 
-TileLowering::TileLowering(const Module& source, const Plan& plan, const ArchModel& arch)
-    : source_(source), function_(source.main()), plan_(plan), arch_(arch), builder_(source, arch) {}
+TileLowering::TileLowering(const Module& source, const Plan& plan, const ArchModel& arch,
+                           bool precise_transpose)
+    : source_(source),
+      function_(source.main()),
+      plan_(plan),
+      arch_(arch),
+      precise_transpose_(precise_transpose),
+      builder_(source, arch) {}
 
 Result<std::unique_ptr<Module>> TileLowering::run() {
   declare_dram_tensors();

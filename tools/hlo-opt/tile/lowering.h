@@ -35,7 +35,9 @@ using Environment = std::unordered_map<penguin::AxisId, Range>;
 
 class TileLowering {
  public:
-  TileLowering(const penguin::Module& source, const Plan& plan, const ArchModel& arch);
+  /// `precise_transpose`: no transpose is a product with an identity, whatever reads it.
+  TileLowering(const penguin::Module& source, const Plan& plan, const ArchModel& arch,
+               bool precise_transpose = false);
   Result<std::unique_ptr<penguin::Module>> run();
 
  private:
@@ -176,6 +178,7 @@ class TileLowering {
   const penguin::Function& function_;
   const Plan& plan_;
   const ArchModel& arch_;
+  const bool precise_transpose_;
   TileBuilder builder_;
   std::vector<penguin::TensorId> dram_;  // per logical tensor: its DRAM tensor; kNone = none
   std::unordered_map<penguin::TensorId, Storage> storage_;
