@@ -96,6 +96,9 @@ double last_place(Dtype dtype) {
 // A grid of more is not run: one thread each.
 constexpr int64_t kMostProcesses = 64;
 
+// Elements of a dimension whose size is known at run time only.
+constexpr int64_t kOpenSize = 4;
+
 // Places that another order of summation may cost, against the largest value of the array.
 constexpr double kRoundedPlaces = 64;
 
@@ -163,6 +166,23 @@ bool is_observed(const Instruction& inst) {
 
 }  // namespace
 
+namespace {
+
+// The shape of an argument: open dimensions get kOpenSize elements.
+Shape closed(const Shape& shape) {
+  std::vector<int64_t> dims = shape.dims;
+  std::replace(dims.begin(), dims.end(), hlo::kUnbounded, kOpenSize);
+  return Shape::array(shape.dtype, std::move(dims));
+}
+
+bool has_open_sizes(const std::vector<Shape>& shapes) {
+  return std::any_of(shapes.begin(), shapes.end(), [](const Shape& shape) {
+    return std::find(shape.dims.begin(), shape.dims.end(), hlo::kUnbounded) != shape.dims.end();
+  });
+}
+
+}  // namespace
+
 Literal generated_input(const Shape& shape, uint64_t seed, bool specials) {
   uint64_t state = seed;
   if (shape.is_tuple()) {
@@ -171,11 +191,11 @@ Literal generated_input(const Shape& shape, uint64_t seed, bool specials) {
       elements.push_back(generated_input(element, next_random(state), specials));
     return Literal::make_tuple(std::move(elements));
   }
-  Literal literal = Literal::zeros(shape);
+  Literal literal = Literal::zeros(shape.is_array() ? closed(shape) : shape);
   const Dtype type = part_type(shape.dtype);
   if (!is_number(type)) return literal;
   const int64_t width = size_bytes(type);
-  const int64_t count = shape.num_elements() * (is_complex(shape.dtype) ? 2 : 1);
+  const int64_t count = literal.num_elements() * (is_complex(shape.dtype) ? 2 : 1);
   for (int64_t i = 0; i < count; ++i) {
     std::byte* element = literal.mutable_data() + i * width;
     const uint64_t random = next_random(state);
@@ -200,8 +220,13 @@ Result<std::vector<Literal>> check_arguments(const hlo::Module& module, const Ch
   for (const Instruction* parameter : module.entry()->parameters()) shapes.push_back(parameter->shape);
   if (!options.inputs.empty()) return hlo::read_arguments(options.inputs, shapes);
   std::vector<Literal> args;
-  for (size_t n = 0; n < shapes.size(); ++n)
-    args.push_back(generated_input(shapes[n], options.seed * 1000003 + n, options.specials));
+  const bool states_sizes = has_open_sizes(shapes);
+  for (size_t n = 0; n < shapes.size(); ++n) {
+    // Scalars beside open dimensions are their sizes.
+    const bool is_size = states_sizes && shapes[n].is_scalar() && is_integer(shapes[n].dtype);
+    args.push_back(is_size ? Literal::scalar_int(shapes[n].dtype, kOpenSize)
+                           : generated_input(shapes[n], options.seed * 1000003 + n, options.specials));
+  }
   return args;
 }
 

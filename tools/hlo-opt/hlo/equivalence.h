@@ -45,7 +45,7 @@ Result<std::vector<hlo::Literal>> check_arguments(const hlo::Module& module, con
 Result<int64_t> constants_to_parameters(hlo::Module& module, std::vector<hlo::Literal>& args);
 
 /// Generated arguments for these parameters: floats in [-2, 2), integers small, equal for equal seeds; with
-/// `specials` one in eight is one of the type's extremes.
+/// `specials` one in eight is one of the type's extremes. Open dimensions have four elements.
 hlo::Literal generated_input(const hlo::Shape& shape, uint64_t seed, bool specials);
 
 }  // namespace ncc::hlo_passes

@@ -5,6 +5,7 @@
 //   split: bitcast-convert to u32[…, 2], word 0 the lower one;  join: the words side by side, bitcast-convert
 //   back
 // Source: spec/hlo-front-half.md §3 (25), §8; DESIGN §6.
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -19,6 +20,12 @@ using hlo::CompareDirection;
 
 bool is_wide(const Shape& shape) {
   return shape.is_array() && (shape.dtype == Dtype::S64 || shape.dtype == Dtype::U64) && !shape.quantization;
+}
+
+bool has_open_sizes(const Instruction& inst) {
+  return inst.shape.is_dynamic() ||
+         std::any_of(inst.operands.begin(), inst.operands.end(),
+                     [](const Instruction* operand) { return operand->shape.is_dynamic(); });
 }
 
 // Ops whose folds have a form on words.
@@ -328,7 +335,7 @@ Status lower_64_bit(hlo::Module& module, PassContext& context) {
     Lowering lowering(edit, folds);
     // Operands come first: one visit each is enough.
     for (Instruction* inst : computation->post_order()) {
-      if (edit.is_dead(inst) || edit.is_pinned(inst) || inst->shape.is_dynamic()) continue;
+      if (edit.is_dead(inst) || edit.is_pinned(inst) || has_open_sizes(*inst)) continue;
       edit.set_location(inst->loc);
       if (Instruction* value = lowering.lowered(inst)) edit.replace(inst, value);
     }

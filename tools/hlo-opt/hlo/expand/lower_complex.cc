@@ -3,6 +3,7 @@
 // stay only where a value leaves the computation (result, tuple, loop state) or an op without a rule takes
 // it, and real/imag only where it enters. Data movement moves both parts; a contraction becomes four, a sum
 // two. Source: spec/hlo-front-half.md §1.3, §3 (6); DESIGN §6.
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -256,7 +257,11 @@ Status lower_complex(hlo::Module& module, PassContext& context) {
     Lowering lowering(edit);
     // Operands come first, and rules yield nothing that another rule takes apart: one visit each is enough.
     for (Instruction* inst : computation->post_order()) {
-      if (edit.is_dead(inst) || edit.is_pinned(inst) || inst->shape.is_dynamic()) continue;
+      const bool has_open_operand =
+          std::any_of(inst->operands.begin(), inst->operands.end(),
+                      [](const Instruction* operand) { return operand->shape.is_dynamic(); });
+      if (edit.is_dead(inst) || edit.is_pinned(inst) || inst->shape.is_dynamic() || has_open_operand)
+        continue;
       edit.set_location(inst->loc);
       if (Instruction* value = lowering.lowered(inst)) edit.replace(inst, value);
     }

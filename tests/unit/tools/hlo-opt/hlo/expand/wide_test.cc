@@ -101,6 +101,19 @@ TEST_CASE("64-bit reductions and run-time places are on words", "[expanders]") {
   }
 }
 
+TEST_CASE("values of open size stay 64 bits wide", "[expanders]") {
+  Result<std::unique_ptr<hlo::Module>> module = hlo::read_stablehlo(
+      "func.func @main(%x: tensor<?xi64>) -> tensor<i64> {\n  %z = stablehlo.constant dense<0> : "
+      "tensor<i64>\n"
+      "  %r = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (tensor<?xi64>, "
+      "tensor<i64>) -> tensor<i64>\n  return %r : tensor<i64>\n}",
+      "test.mlir");
+  REQUIRE(module.is_ok());
+  PassContext context;
+  REQUIRE(find_pass("lower-64-bit")->run(*module.value(), context).is_ok());
+  CHECK(count(*module.value(), Opcode::Reduce) == 1);
+}
+
 TEST_CASE("64-bit shifts by every amount, also those out of range", "[expanders]") {
   for (bool is_signed : {false, true}) {
     const std::string type = is_signed ? "s64" : "u64";
