@@ -127,7 +127,8 @@ Result<Literal> call_top_k(Evaluator& evaluator, const Instruction& inst, Operan
 }
 
 Result<Literal> call_dynamic_top_k(Evaluator& evaluator, const Instruction& inst, Operands& operands) {
-  if (operands.size() < 2 || operands[0].is_tuple() || operands[0].shape().rank() == 0)
+  if (operands.size() < 2 || operands[0].is_tuple() || operands[0].shape().rank() == 0 ||
+      operands[1].is_tuple() || operands[1].num_elements() != 1)
     return unsupported(inst, "an array and a count expected");
   std::vector<int64_t> dims = operands[0].shape().dims;
   const int64_t count = operands[1].as_int64(0);

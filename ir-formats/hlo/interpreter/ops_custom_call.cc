@@ -81,7 +81,10 @@ Result<Literal> call_zeros(Evaluator&, const Instruction& inst, Operands&) {
 }
 
 Result<Literal> call_shape_assertion(Evaluator&, const Instruction& inst, Operands& operands) {
-  if (operands.empty() || operands[0].is_tuple()) return unsupported(inst, "it has no condition");
+  for (const Literal& operand : operands)
+    if (operand.is_tuple() || operand.num_elements() != 1)
+      return unsupported(inst, "its operands are not scalars");
+  if (operands.empty()) return unsupported(inst, "it has no condition");
   if (operands[0].as_int64(0) != 0) return Literal::make_tuple({});
   std::string message(inst.attrs().find("error_message").value_or("no message"));
   for (size_t i = 1; i < operands.size(); ++i) {
