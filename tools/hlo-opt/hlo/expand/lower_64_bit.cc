@@ -1,7 +1,8 @@
 // 64-bit integer arithmetic on pairs of 32-bit words, both u32. As in lower-complex, each op with a rule is
 // replaced by ops on words and one join; the next op takes the words of a join directly, so that 64-bit
 // values stay where they enter or leave the computation and at ops without a rule (conversions from and to
-// floats, contractions, indices, …). Division is a loop over 64 bits.
+// floats, contractions, indices, …). Division is a loop over 64 bits, a reduction folds halves onto each
+// other.
 //   split: bitcast-convert to u32[…, 2], word 0 the lower one;  join: the words side by side, bitcast-convert
 //   back
 // Source: spec/hlo-front-half.md §3 (25), §8; DESIGN §6.
@@ -202,23 +203,53 @@ class Lowering {
     return choose(below(most, raised, is_signed), most, raised);
   }
 
-  // A reduction of both words at once, its body written on words.
+  // A reduction in halves, log2(n) elementwise steps: the order does not matter to integers.
   std::optional<Pair> reduced(const Instruction& inst, bool is_signed) {
     const auto fold = folds_.find(&inst);
     if (fold == folds_.end()) return std::nullopt;
-    Computation* body = inst.parent->module()->add_computation("words");
-    std::vector<Instruction*> parameters;
-    for (int64_t i = 0; i < 4; ++i) parameters.push_back(body->add_parameter(i, Shape::array(Dtype::U32)));
-    ComputationEditor inner(body);
-    const Pair a{{inner, parameters[0]}, {inner, parameters[1]}};
-    const Pair b{{inner, parameters[2]}, {inner, parameters[3]}};
-    const Pair result = combined(fold->second, a, b, is_signed);
-    inner.set_root(inner.tuple({result.low.inst(), result.high.inst()}));
-    NCC_CHECK(inner.finish().is_ok(), "a reduction body has a cycle");
-    const Pair x = words(inst, 0), initial = words(inst, 1);
-    Instruction* both = edit_.reduce({x.low.inst(), x.high.inst()}, {initial.low.inst(), initial.high.inst()},
-                                     inst.dimensions, body);
-    return Pair{{edit_, edit_.element(both, 0)}, {edit_, edit_.element(both, 1)}};
+    const Dims& sizes = inst.operand_shape(0).dims;
+    const auto is_reduced = [&](int64_t d) {
+      return std::find(inst.dimensions.begin(), inst.dimensions.end(), d) != inst.dimensions.end();
+    };
+    Dims order;
+    for (int64_t d = 0; d < inst.operand_shape(0).rank(); ++d)
+      if (!is_reduced(d)) order.push_back(d);
+    int64_t count = 1;
+    for (int64_t d : inst.dimensions) count *= sizes[static_cast<size_t>(d)];
+    order.insert(order.end(), inst.dimensions.begin(), inst.dimensions.end());
+    Dims lines = inst.shape.dims;
+    lines.push_back(count);
+    Pair x = each_word(words(inst, 0),
+                       [&](Instruction* word) { return edit_.reshape(edit_.transpose(word, order), lines); });
+    const Pair initial = each_word(
+        words(inst, 1), [&](Instruction* word) { return edit_.broadcast_scalar(word, inst.shape.dims); });
+    if (count == 0) return initial;
+    while (lines.back() > 1) {
+      const int64_t half = lines.back() / 2, rest = lines.back() % 2;
+      const auto part = [&](int64_t first, int64_t last) {
+        Dims starts(lines.size(), 0), limits = lines;
+        starts.back() = first;
+        limits.back() = last;
+        return each_word(x, [&](Instruction* word) { return edit_.slice(word, starts, limits); });
+      };
+      const Pair folded = combined(fold->second, part(0, half), part(half, 2 * half), is_signed);
+      const auto last = static_cast<int64_t>(lines.size()) - 1;
+      if (rest == 0) {
+        x = folded;
+      } else {
+        const Pair left = part(2 * half, lines.back());
+        x = {{edit_, edit_.concatenate({folded.low.inst(), left.low.inst()}, last)},
+             {edit_, edit_.concatenate({folded.high.inst(), left.high.inst()}, last)}};
+      }
+      lines.back() = half + rest;
+    }
+    x = each_word(x, [&](Instruction* word) { return edit_.reshape(word, inst.shape.dims); });
+    return combined(fold->second, initial, x, is_signed);
+  }
+
+  template <class Move>
+  Pair each_word(const Pair& a, const Move& move) {
+    return {{edit_, move(a.low.inst())}, {edit_, move(a.high.inst())}};
   }
 
   // Of ops that fold by words.
