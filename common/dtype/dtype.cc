@@ -266,9 +266,8 @@ void store_from_double(Dtype dtype, void* p, double value) {
       const double fraction =
           std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [0.5, 1)
       exponent -= 1;
-      // Nearest power of two in the value's own scale; the midpoint 1.5 goes to the even exponent field.
-      const double mantissa = fraction * 2;
-      if (mantissa > 1.5 || (mantissa == 1.5 && ((exponent + 127) & 1))) exponent += 1;
+      // Nearest power of two; the significand 1 is odd, so that the midpoint 1.5 goes up, as in XLA.
+      if (fraction >= 0.75) exponent += 1;
       if (exponent > 127) return write<uint8_t>(p, 0xFF);
       return write<uint8_t>(p, static_cast<uint8_t>(std::max(exponent + 127, 0)));
     }

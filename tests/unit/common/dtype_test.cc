@@ -25,6 +25,21 @@ TEST_CASE("every 8-bit float pattern survives decode and encode", "[dtype]") {
   }
 }
 
+TEST_CASE("a power-of-two type rounds midpoints up and has neither zero nor sign", "[dtype]") {
+  const auto stored = [](double value) {
+    uint8_t bits = 0;
+    store_from_double(Dtype::F8E8M0FNU, &bits, value);
+    return load_as_double(Dtype::F8E8M0FNU, &bits);
+  };
+  CHECK(stored(1.5) == 2);
+  CHECK(stored(3) == 4);
+  CHECK(stored(1.49) == 1);
+  CHECK(stored(5) == 4);
+  CHECK(stored(1.5 * 0x1p-127) == 0x1p-126);
+  CHECK(stored(1e-45) == 0x1p-127);
+  for (double value : {0.0, -1.0, 1.5 * 0x1p127}) CHECK(std::isnan(stored(value)));
+}
+
 TEST_CASE("every half pattern survives decode and encode", "[dtype]") {
   for (int bits = 0; bits < 65536; ++bits) {
     const float half = f32_from_f16(static_cast<uint16_t>(bits));
