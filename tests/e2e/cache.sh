@@ -4,19 +4,7 @@
 set -u
 driver=$1/neuron-driver
 case=$2/mlp
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-check() { # check WHAT COMMAND...
-  what=$1
-  shift
-  if ! "$@" >out 2>&1; then
-    failed=$((failed + 1))
-    echo "FAILED: $what"
-    sed 's/^/  /' out
-  fi
-}
+. "$(dirname "$0")/checks.sh"
 all_cached() { ! grep -q '"status": "done"' global_metric_store.json; }
 status_of() { tr -d '\n' <global_metric_store.json | sed 's/{ *"name"/\n&/g' | grep "\"$1\"" | grep -o '"status": "[a-z ]*"' | head -1 | cut -d'"' -f4; }
 is() { [ "$(status_of "$1")" = "$2" ]; }

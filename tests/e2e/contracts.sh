@@ -4,19 +4,7 @@
 set -u
 bin=$1
 data=$2
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-check() { # check WHAT COMMAND...
-  what=$1
-  shift
-  if ! "$@" >out 2>&1; then
-    failed=$((failed + 1))
-    echo "FAILED: $what"
-    sed 's/^/  /' out
-  fi
-}
+. "$(dirname "$0")/checks.sh"
 driver=$bin/neuron-driver
 case=$data/mlp
 value() { sed -n "s/^.*\"$1\": *\([0-9.eE+-]*\).*$/\1/p" "$2" | head -1; }

@@ -4,19 +4,7 @@
 set -u
 driver=$1/neuron-driver
 data=$2
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-check() { # check WHAT COMMAND...
-  what=$1
-  shift
-  if ! "$@" >out 2>&1; then
-    failed=$((failed + 1))
-    echo "FAILED: $what"
-    sed 's/^/  /' out
-  fi
-}
+. "$(dirname "$0")/checks.sh"
 refuses() { ! "$@"; }
 # build CASE TARGET OUTPUT OPTIONS...; result OUTPUT CASE TOLERANCE: absolute, for results of about 1.
 build() {
