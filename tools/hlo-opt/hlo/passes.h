@@ -1,4 +1,4 @@
-// The pass functions, declared from the table. Each is defined in passes/<function>.cc.
+// The pass functions, declared from the table. Each is defined in a <function>.cc of its own.
 #pragma once
 #include "tools/hlo-opt/hlo/pass.h"
 

@@ -49,4 +49,11 @@ bool replace_by(ComputationEditor& edit, Instruction* inst, const BinaryFormula&
   return edit.replace(inst, result.to(inst->shape.dtype).inst());
 }
 
+Status expand_each(hlo::Module& module, int64_t& changes, Opcode opcode, const UnaryFormula& formula) {
+  return edit_each(module, changes, [&](ComputationEditor& edit, Instruction* inst) {
+    if (inst->is(opcode)) replace_by(edit, inst, formula);
+    return Status::ok();
+  });
+}
+
 }  // namespace ncc::hlo_passes

@@ -101,4 +101,7 @@ using BinaryFormula = std::function<Value(Value, Value)>;
 bool replace_by(ComputationEditor& edit, Instruction* inst, const UnaryFormula& formula);
 bool replace_by(ComputationEditor& edit, Instruction* inst, const BinaryFormula& formula);
 
+/// replace_by on every instruction of this opcode.
+Status expand_each(hlo::Module& module, int64_t& changes, Opcode opcode, const UnaryFormula& formula);
+
 }  // namespace ncc::hlo_passes
