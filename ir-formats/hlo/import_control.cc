@@ -183,6 +183,15 @@ bool operand_layouts(const Attr& attr, const std::vector<Instruction*>& operands
 
 constexpr int64_t kTypedApi = 4;  // API_VERSION_TYPED_FFI
 
+// Attributes of a custom call with a place of their own.
+constexpr std::string_view kCallAttributes[] = {
+    "call_target_name",    "has_side_effect", "backend_config", "api_version",
+    "called_computations", "operand_layouts", "result_layouts", "output_operand_aliases"};
+
+std::string own_text(const Attr& attr) {
+  return attr.kind == Attr::Kind::String ? attr.text : std::string(attr.source);
+}
+
 // The integer list `key` of a struct attribute; an absent one is empty.
 bool integers(const Attr& attr, std::string_view key, std::vector<int64_t>* values) {
   const Attr* list = find(attr.entries, key);
@@ -207,8 +216,7 @@ Status Importer::custom_call(OpContext& ctx) {
   // A config that is a dictionary stands apart, beside an empty text.
   const Attr* config = ctx.op.attr("mhlo.backend_config");
   if (!config) config = ctx.op.attr("backend_config");
-  if (config)
-    a.backend_config = config->kind == Attr::Kind::String ? config->text : std::string(config->source);
+  if (config) a.backend_config = own_text(*config);
   NCC_TRY(integer(ctx, "api_version", &a.api_version, false));
   // Such a config belongs to typed calls, whose version is not always spelled.
   if (ctx.op.attr("mhlo.backend_config") && !ctx.op.attr("api_version")) a.api_version = kTypedApi;
@@ -236,6 +244,12 @@ Status Importer::custom_call(OpContext& ctx) {
       if (key == "k") a.k = value.integer;
       if (key == "largest") a.largest = value.integer != 0;
     }
+  }
+  // What else a target's own attributes say; those with a dot are kept for every op.
+  for (const auto& [key, value] : ctx.op.attrs) {
+    const bool named =
+        std::find(std::begin(kCallAttributes), std::end(kCallAttributes), key) != std::end(kCallAttributes);
+    if (!named && key.find('.') == std::string::npos) a.raw.emplace_back(key, own_text(value));
   }
   restore_opcode(inst);
   return Status::ok();

@@ -40,6 +40,7 @@ struct Attr {
   double real = 0;      // Float
   std::string text;     // String (decoded), Enum, Symbol, Type, Raw, Dict name, Resource key
   std::vector<Attr> items;
+  std::vector<Shape> inputs, results;  // of a function type
   AttrDict entries;
   Shape shape;
   Literal literal;

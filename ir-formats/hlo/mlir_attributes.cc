@@ -349,7 +349,11 @@ Status Parser::parse_attr_value(Attr* attr) {
       if (t.punct == '(') {  // a function type
         Type type;
         attr->kind = Attr::Kind::Type;
-        return parse_type_or_function(&type);
+        NCC_TRY(parse_type_or_function(&type));
+        if (type.function) attr->text = kFunctionType;
+        attr->inputs = std::move(type.inputs);
+        attr->results = std::move(type.results);
+        return Status::ok();
       }
       return fail("expected an attribute");
     case Tok::BareId:

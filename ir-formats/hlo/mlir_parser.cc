@@ -225,6 +225,7 @@ Status Parser::parse_op(std::vector<std::unique_ptr<Op>>* out) {
     NCC_TRY(parse_string(&op->name));
     op->name = full_name(op->name);
     NCC_TRY(parse_generic(op.get()));
+    if (op->name == "func.func") NCC_TRY(complete_function(op.get()));
   } else if (token().kind == Tok::BareId) {
     op->name = full_name(token().text);
     lexer_.advance();
@@ -361,7 +362,11 @@ Status Parser::parse_top_level(File* file) {
   if (token().kind == Tok::MetaOpen) return parse_metadata(file);
   if (token().kind == Tok::Hash || token().kind == Tok::Exclaim) return parse_alias(file);
   if (is_word("module") || is_word("builtin.module")) return parse_module(file);
-  return parse_op(&file->ops);
+  NCC_TRY(parse_op(&file->ops));
+  if (file->ops.back()->name != "builtin.module") return Status::ok();
+  std::unique_ptr<Op> module = std::move(file->ops.back());
+  file->ops.pop_back();
+  return unwrap_module(std::move(module), file);
 }
 
 Result<File> Parser::parse_file() {

@@ -16,6 +16,9 @@ struct Type {
   std::vector<Shape> inputs, results;
 };
 
+/// `text` of a type attribute that is a function type.
+constexpr std::string_view kFunctionType = "->";
+
 class Parser {
  public:
   explicit Parser(std::string_view text, const MappedFile* file = nullptr) : lexer_(text, file) {}
@@ -44,6 +47,8 @@ class Parser {
   Status parse_op(std::vector<std::unique_ptr<Op>>* out);
   Status parse_results(Op* op);
   Status parse_generic(Op* op);
+  Status complete_function(Op* op);                           // mlir_generic.cc
+  Status unwrap_module(std::unique_ptr<Op> op, File* file);  // mlir_generic.cc
   Status parse_func(Op* op);
   Status parse_func_arguments(Region* body);
   Status parse_func_results(Op* op);

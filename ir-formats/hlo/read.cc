@@ -34,7 +34,7 @@ bool is_text(std::string_view bytes) {
 bool is_mlir(std::string_view text) {
   const std::string_view word = first_word(text);
   return word == "module" || word == "builtin.module" || word == "func.func" || word.starts_with("#") ||
-         word.starts_with("!") || word.starts_with("\"builtin") || word.starts_with("sdy.");
+         word.starts_with("!") || word.starts_with("\"") || word.starts_with("sdy.");
 }
 
 }  // namespace

@@ -1,11 +1,25 @@
 #include "ir-formats/hlo/interpreter/solver_call.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <limits>
 
 namespace ncc::hlo {
 namespace {
+
+// The numbers in `dense<[1, 2]> : tensor<2xi64>` before its type.
+std::vector<int64_t> integers_in(std::string_view text) {
+  std::vector<int64_t> numbers;
+  text = text.substr(0, text.find('>'));
+  for (size_t at = 0; (at = text.find_first_of("0123456789", at)) != std::string_view::npos;) {
+    int64_t number = 0;
+    const char* end = std::from_chars(text.data() + at, text.data() + text.size(), number).ptr;
+    numbers.push_back(number);
+    at = static_cast<size_t>(end - text.data());
+  }
+  return numbers;
+}
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
 
@@ -33,9 +47,14 @@ SolverCall::SolverCall(const Instruction& inst, const Operands& operands, std::s
     : inst_(inst), operands_(operands) {
   check_operands(signature, square);
   if (!status_.is_ok()) return;
+  const std::vector<int64_t> sizes = integers_in(inst.attrs().find("indices_of_shape_operands").value_or(""));
   const auto add = [&](const Shape& shape) {
-    if (!shape.is_array() || shape.is_dynamic()) return fail("a result is not an array of known size");
-    results_.push_back(Literal::zeros(Shape::array(shape.dtype, shape.dims)));
+    const size_t number = results_.size();
+    Shape known = Shape::array(shape.dtype, shape.dims);
+    if (shape.is_dynamic()) known.dims = integers_of_operand(number < sizes.size() ? sizes[number] : -1);
+    if (!shape.is_array() || known.dims.size() != shape.dims.size())
+      return fail("a result is not an array of known size");
+    results_.push_back(Literal::zeros(known));
   };
   if (!inst.shape.is_tuple()) add(inst.shape);
   for (const Shape& shape : inst.shape.elements) add(shape);
@@ -43,6 +62,17 @@ SolverCall::SolverCall(const Instruction& inst, const Operands& operands, std::s
 
 void SolverCall::fail(const std::string& what) {
   if (status_.is_ok()) status_ = unsupported(inst_, what);
+}
+
+// Empty when the operand is no short list of sizes.
+std::vector<int64_t> SolverCall::integers_of_operand(int64_t number) const {
+  if (number < 0 || number >= static_cast<int64_t>(operands_.size())) return {};
+  const Literal& operand = operands_[static_cast<size_t>(number)];
+  if (!is_integer(operand.shape().dtype) || operand.num_elements() > 64) return {};
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < operand.num_elements(); ++i)
+    values.push_back(std::max<int64_t>(0, operand.as_int64(i)));
+  return values;
 }
 
 // Every operand has the leading dimensions of the first one.

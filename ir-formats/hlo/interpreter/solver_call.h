@@ -17,6 +17,8 @@ std::optional<int64_t> config_value(std::string_view config, std::string_view ke
 class SolverCall {
  public:
   /// Signature of the operands, one letter each: m matrix, v vector, of one element type; p a vector of s32.
+  /// Operands behind those are the sizes of results whose type leaves them open
+  /// (`indices_of_shape_operands`).
   SolverCall(const Instruction& inst, const Operands& operands, std::string_view signature, bool square);
 
   const Status& status() const { return status_; }
@@ -53,6 +55,7 @@ class SolverCall {
  private:
   static int trailing(const Shape& shape, size_t from_end);
   void check_operands(std::string_view signature, bool square);
+  std::vector<int64_t> integers_of_operand(int64_t number) const;
   void fail(const std::string& what);
   template <class T>
   T* result_piece(size_t result, int64_t batch, size_t count);

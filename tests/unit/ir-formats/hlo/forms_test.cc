@@ -101,6 +101,48 @@ TEST_CASE("the three forms of one model give the same module", "[hlo]") {
   }
 }
 
+TEST_CASE("modules and functions in generic form are those of the pretty form", "[hlo][mlir]") {
+  const auto pretty = take(read_stablehlo(R"(
+    module @two attributes {mhlo.num_partitions = 2 : i32} {
+      func.func public @main(%x: tensor<2xf32> {tf.aliasing_output = 0 : i32}) -> (tensor<2xf32> {jax.result_info = "y"}) {
+        %0 = call @twice(%x) : (tensor<2xf32>) -> tensor<2xf32>
+        return %0 : tensor<2xf32>
+      }
+      func.func private @twice(%x: tensor<2xf32>) -> tensor<2xf32> {
+        %0 = stablehlo.add %x, %x : tensor<2xf32>
+        return %0 : tensor<2xf32>
+      }
+    })",
+                                          "pretty.mlir"));
+  constexpr std::string_view kGeneric = R"("builtin.module"() <{sym_name = "two"}> ({
+    "func.func"() <{arg_attrs = [{tf.aliasing_output = 0 : i32}], function_type = (tensor<2xf32>) -> tensor<2xf32>,
+                    res_attrs = [{jax.result_info = "y"}], sym_name = "main", sym_visibility = "public"}> ({
+    ^bb0(%x: tensor<2xf32> loc("x")):
+      %0 = "func.call"(%x) <{callee = @twice}> : (tensor<2xf32>) -> tensor<2xf32>
+      "func.return"(%0) : (tensor<2xf32>) -> ()
+    }) : () -> ()
+    "func.func"() <{function_type = (tensor<2xf32>) -> tensor<2xf32>, sym_name = "twice", sym_visibility = "private"}> ({
+    ^bb0(%x: tensor<2xf32>):
+      %0 = "stablehlo.add"(%x, %x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+      "func.return"(%0) : (tensor<2xf32>) -> ()
+    }) : () -> ()
+  }) {mhlo.num_partitions = 2 : i32} : () -> ())";
+  const auto generic = take(read_stablehlo(kGeneric, "generic.mlir"));
+  std::string difference;
+  if (!same_module(*pretty, *generic, &difference)) FAIL_CHECK(difference);
+  CHECK(generic->name() == "two");
+  CHECK(generic->num_partitions == 2);
+  CHECK(generic->aliases.size() == 1);
+  CHECK(generic->result_names == pretty->result_names);
+
+  std::string wrong(kGeneric);
+  wrong.replace(wrong.find("function_type = (tensor<2xf32>)"), 31, "function_type = (tensor<3xf32>)");
+  const auto refused = read_stablehlo(wrong, "wrong.mlir");
+  REQUIRE(!refused.is_ok());
+  CHECK(refused.status().diagnostic().to_string().find(
+            "2:5: argument 0 is a f32[2], the function type has") != std::string::npos);
+}
+
 TEST_CASE("containers around a module are unwrapped by content", "[hlo][proto]") {
   wire::HloModuleProto module;
   REQUIRE(google::protobuf::TextFormat::ParseFromString(kProto, &module));

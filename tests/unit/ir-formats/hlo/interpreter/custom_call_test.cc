@@ -185,6 +185,19 @@ TEST_CASE("dynamic forms take their sizes from operands", "[interpreter]") {
     return %r : tensor<?xi32> })")) == Values{1, 5});
 }
 
+TEST_CASE("results of open size of a solver have the sizes that its last operands say", "[interpreter]") {
+  const Literal result = run_text(R"(func.func @main() -> (tensor<?x2x2xf32>, tensor<?xi32>) {
+    %x = stablehlo.constant dense<[[[4.0, 0.0], [2.0, 2.0]]]> : tensor<1x2x2xf32>
+    %a = stablehlo.constant dense<[1, 2, 2]> : tensor<3xi32>
+    %b = stablehlo.constant dense<1> : tensor<1xi32>
+    %r:2 = stablehlo.custom_call @lapack_spotrf_ffi(%x, %a, %b) {indices_of_shape_operands = dense<[1, 2]> : tensor<2xi64>,
+      mhlo.backend_config = {uplo = 76 : ui8}} : (tensor<1x2x2xf32>, tensor<3xi32>, tensor<1xi32>) -> (tensor<?x2x2xf32>, tensor<?xi32>)
+    return %r#0, %r#1 : tensor<?x2x2xf32>, tensor<?xi32> })");
+  CHECK(result.elements()[0].shape().dims == std::vector<int64_t>{1, 2, 2});
+  CHECK(values_of(result.elements()[0]) == Values{2, 0, 1, 1});
+  CHECK(values_of(result.elements()[1]) == Values{0});
+}
+
 TEST_CASE("the functions that frameworks keep whole are computed", "[interpreter]") {
   const auto call = [](const std::string& target, const std::string& operands, const std::string& config) {
     return rounded(run_text(
