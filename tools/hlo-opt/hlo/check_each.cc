@@ -89,8 +89,9 @@ class EachCheck {
 Status check_each_pass(const hlo::Module& module, const std::vector<hlo::Literal>& args,
                        const EachOptions& options,
                        const std::function<void(std::string_view pass, Outcome, const Status&)>& report) {
-  NCC_ASSIGN(EquivalenceCheck prepared, EquivalenceCheck::prepare(module, args));
-  EachCheck check(module, std::move(prepared), options);
+  const std::unique_ptr<hlo::Module> marked = module.clone();
+  NCC_ASSIGN(EquivalenceCheck prepared, EquivalenceCheck::prepare(*marked, args));
+  EachCheck check(*marked, std::move(prepared), options);
   const auto checked = [&](const PassInfo& pass) {
     const auto [outcome, status] = check.run(pass);
     report(pass.name, outcome, status);

@@ -7,6 +7,7 @@
 
 #include "ir-formats/hlo/interpreter/literal_npy.h"
 #include "ir-formats/hlo/interpreter/process_grid.h"
+#include "tools/hlo-opt/hlo/draws.h"
 #include "tools/hlo-opt/hlo/editor.h"
 #include "tools/hlo-opt/hlo/passes.h"
 
@@ -137,29 +138,6 @@ std::optional<std::string> difference(const Literal& now, const Literal& then, R
   return std::nullopt;
 }
 
-// The numbers of an rng depend on its place in the program, which passes change: for the comparison every rng
-// becomes a fixed pattern between its bounds, of its bounds' own type.
-Status fix_random_numbers(hlo::Module& module) {
-  int64_t changes = 0;
-  return edit_each(module, changes, [](ComputationEditor& edit, Instruction* inst) {
-    if (!inst->is(hlo::Opcode::Rng) || edit.has_control_edge(inst)) return Status::ok();
-    const std::vector<int64_t>& dims = inst->shape.dims;
-    Instruction* pattern = edit.constant(generated_input(Shape::array(Dtype::Pred, dims), 1, false));
-    Instruction* low = edit.broadcast_scalar(inst->operand(0), dims);
-    Instruction* high = edit.broadcast_scalar(inst->operand(1), dims);
-    edit.replace(inst, edit.apply(hlo::Opcode::Select, {pattern, low, high}));
-    edit.erase(inst);
-    return Status::ok();
-  });
-}
-
-bool has_rng(const hlo::Module& module) {
-  for (const auto& computation : module.computations())
-    for (const auto& inst : computation->instructions())
-      if (inst->is(hlo::Opcode::Rng)) return true;
-  return false;
-}
-
 bool is_observed(const Instruction& inst) {
   return inst.is(hlo::Opcode::CustomCall) && inst.attrs().custom_call_target.starts_with("check.");
 }
@@ -249,12 +227,13 @@ Result<int64_t> constants_to_parameters(hlo::Module& module, std::vector<Literal
   return number;
 }
 
-Result<EquivalenceCheck> EquivalenceCheck::prepare(const hlo::Module& module, const CheckOptions& options) {
+Result<EquivalenceCheck> EquivalenceCheck::prepare(hlo::Module& module, const CheckOptions& options) {
   NCC_ASSIGN(std::vector<Literal> args, check_arguments(module, options));
   return prepare(module, std::move(args));
 }
 
-Result<EquivalenceCheck> EquivalenceCheck::prepare(const hlo::Module& module, std::vector<Literal> args) {
+Result<EquivalenceCheck> EquivalenceCheck::prepare(hlo::Module& module, std::vector<Literal> args) {
+  mark_draws(module);
   EquivalenceCheck check;
   check.args_ = std::move(args);
   NCC_ASSIGN(check.before_, check.results(module));
@@ -279,9 +258,9 @@ Result<std::vector<Literal>> EquivalenceCheck::grid_results(const hlo::Module& m
 
 Result<std::vector<Literal>> EquivalenceCheck::results(const hlo::Module& given) const {
   std::unique_ptr<hlo::Module> fixed;
-  if (has_rng(given)) {
+  if (has_draws(given)) {
     fixed = given.clone();
-    NCC_TRY(fix_random_numbers(*fixed));
+    NCC_TRY(fix_draws(*fixed));
   }
   const hlo::Module& module = fixed ? *fixed : given;
   const int64_t processes = module.replica_count * module.num_partitions;
@@ -322,6 +301,13 @@ Status EquivalenceCheck::compare(const hlo::Module& module, const PassInfo& pass
     if (found) return error(Code::ERUN002, n, fmt::format("after HLO pass {}: {}", pass.name, *found));
   }
   before_ = std::move(now);
+  return Status::ok();
+}
+
+Status EquivalenceCheck::tell_apart_draws(hlo::Module& module) {
+  if (!has_repeated_draws(module)) return Status::ok();
+  mark_draws(module);
+  NCC_ASSIGN(before_, results(module));
   return Status::ok();
 }
 

@@ -1,7 +1,7 @@
 // Translation validation by execution: interprets a module before and after a pass on the same inputs and
 // compares. Results are the root of the entry computation and the operands of its effectful custom-calls
 // (`check.*`), leaf by leaf. A module for several devices runs on a grid of that many processes, each on
-// inputs of its own; the results are the roots of all. An rng stands for a fixed pattern of its two bounds.
+// inputs of its own; the results are the roots of all. An rng stands for a pattern of its own (draws.h).
 #pragma once
 #include <string>
 #include <vector>
@@ -20,14 +20,19 @@ struct CheckOptions {
 
 class EquivalenceCheck {
  public:
-  /// Interprets `module` as it is. Errors of the interpreter (an op without an implementation, …).
-  static Result<EquivalenceCheck> prepare(const hlo::Module& module, const CheckOptions& options);
-  static Result<EquivalenceCheck> prepare(const hlo::Module& module, std::vector<hlo::Literal> args);
+  /// Marks the draws of `module` and interprets it. Errors of the interpreter (an op without an
+  /// implementation, …).
+  static Result<EquivalenceCheck> prepare(hlo::Module& module, const CheckOptions& options);
+  static Result<EquivalenceCheck> prepare(hlo::Module& module, std::vector<hlo::Literal> args);
 
   /// Interprets again. ERUN002 names the pass, the result, the element and both values. Floats keep their
   /// bits (NaNs are equal) unless the pass may round; then they agree to a few last places of the largest
   /// value. The new results are what the next pass is compared with.
   Status compare(const hlo::Module& module, const PassInfo& pass);
+
+  /// Copies of one rng become draws of their own, for the next comparison; interprets again when there are
+  /// any.
+  Status tell_apart_draws(hlo::Module& module);
 
  private:
   Result<std::vector<hlo::Literal>> results(const hlo::Module& module) const;

@@ -7,6 +7,7 @@
 
 #include "common/diag/pass_failure.h"
 #include "ir-formats/hlo/verify.h"
+#include "tools/hlo-opt/hlo/draws.h"
 
 namespace ncc::hlo_passes {
 namespace {
@@ -86,7 +87,8 @@ class Runner {
     PassInfo compared = pass;
     compared.rounding = std::exchange(rounding_, Rounding::Exact);
     is_unchecked_ = false;
-    return options_.check->compare(module_, compared);
+    NCC_TRY(options_.check->compare(module_, compared));
+    return options_.check->tell_apart_draws(module_);
   }
 
   Status settle(const PassInfo& pass) {
@@ -109,7 +111,9 @@ class Runner {
 Status run_passes(hlo::Module& module, const RunOptions& options) {
   Runner runner(module, options);
   NCC_TRY(runner.tidy());
-  return options.passes.empty() ? runner.run_default() : runner.run_list();
+  NCC_TRY(options.passes.empty() ? runner.run_default() : runner.run_list());
+  if (options.check) unmark_draws(module);
+  return Status::ok();
 }
 
 }  // namespace ncc::hlo_passes

@@ -89,5 +89,72 @@ TEST_CASE("a module for several devices runs on all of them", "[hlo-passes]") {
   CHECK_FALSE(check->compare(*parse(module("f32[4] negate(alone)")), kExact).is_ok());
 }
 
+// What a wrong pass does: the second of two instructions becomes the first.
+void merge(hlo::Module& module, hlo::Opcode opcode) {
+  std::vector<hlo::Instruction*> found;
+  for (const auto& inst : module.entry()->instructions())
+    if (inst->is(opcode)) found.push_back(inst.get());
+  REQUIRE(found.size() == 2);
+  module.entry()->replace_uses(found[1], found[0]);
+  module.entry()->remove_dead();
+}
+
+constexpr char kTwoDraws[] = R"(HloModule m
+ENTRY main {
+  low = f32[] parameter(0)
+  high = f32[] parameter(1)
+  x = f32[16] rng(low, high), distribution=rng_uniform, metadata={op_name="draw"}
+  y = f32[16] rng(low, high), distribution=rng_uniform, metadata={op_name="draw"}
+  ROOT d = f32[16] subtract(x, y)
+})";
+
+TEST_CASE("two draws that became one are noticed", "[hlo-passes]") {
+  const std::unique_ptr<hlo::Module> module = parse(kTwoDraws);
+  Result<EquivalenceCheck> check = EquivalenceCheck::prepare(*module, {"", 1, false});
+  REQUIRE(check.is_ok());
+  CHECK(check->compare(*module, kExact).is_ok());
+  merge(*module, hlo::Opcode::Rng);
+  const Status status = check->compare(*module, kExact);
+  REQUIRE_FALSE(status.is_ok());
+  CHECK(status.diagnostic().code == Code::ERUN002);
+}
+
+TEST_CASE("passes do not merge draws, and do not see the marks by which they are told apart",
+          "[hlo-passes]") {
+  for (const char* pass : {"cse", "algsimp", "dce", "reshape-mover", "float-normalization"}) {
+    INFO(pass);
+    const std::unique_ptr<hlo::Module> module = after(pass, kTwoDraws);
+    CHECK(count(*module, hlo::Opcode::Rng) == 2);
+    for (const auto& inst : module->entry()->instructions()) CHECK(inst->loc_details == nullptr);
+  }
+  CHECK(outcome_of("cse", kTwoDraws) == Outcome::Unchanged);
+  CHECK(outcome_of("rng-expander", kTwoDraws) == Outcome::Equal);
+}
+
+TEST_CASE("copies of one draw are draws of their own in the next comparison", "[hlo-passes]") {
+  const std::unique_ptr<hlo::Module> module = parse(R"(HloModule m
+draw {
+  low = f32[] parameter(0)
+  high = f32[] parameter(1)
+  ROOT x = f32[16] rng(low, high), distribution=rng_uniform
+}
+ENTRY main {
+  low = f32[] parameter(0)
+  high = f32[] parameter(1)
+  x = f32[16] call(low, high), to_apply=draw
+  y = f32[16] call(low, high), to_apply=draw
+  ROOT d = f32[16] subtract(x, y)
+})");
+  Result<EquivalenceCheck> check = EquivalenceCheck::prepare(*module, {"", 1, false});
+  REQUIRE(check.is_ok());
+  PassContext context;
+  REQUIRE(find_pass("call-inliner")->run(*module, context).is_ok());
+  CHECK(check->compare(*module, kExact).is_ok());
+  REQUIRE(check->tell_apart_draws(*module).is_ok());
+  CHECK(check->compare(*module, kExact).is_ok());
+  merge(*module, hlo::Opcode::Rng);
+  CHECK_FALSE(check->compare(*module, kExact).is_ok());
+}
+
 }  // namespace
 }  // namespace ncc::hlo_passes
