@@ -66,7 +66,8 @@ Literal sum_rows(const Literal& operand, const Literal& init, const Split& split
                [&](int64_t begin, int64_t end) {
                  for (int64_t row = begin; row < end; ++row) {
                    const T* x = in + row * split.steps;
-                   Wide parts[8] = {};
+                   Wide parts[8];
+                   std::fill_n(parts, 8, Wide{-0.0});  // adds nothing, not even a sign to -0
                    int64_t i = 0;
                    for (; i + 8 <= split.steps; i += 8)
                      for (int k = 0; k < 8; ++k) parts[k] += static_cast<Wide>(x[i + k]);

@@ -45,6 +45,7 @@ class Transform {
   // The transform of the last dimension of [lines, n] arrays.
   Field last_dimension(Field x) {
     const int64_t lines = x.re.shape().dims[0], n = x.re.shape().dims[1];
+    if (n == 1) return {x.re, x.im ? *x.im : x.re.like(0)};
     const int64_t n1 = n > kDirect ? small_divisor(n) : 1;
     if (n1 == 1) return product(x, n);
     const int64_t n2 = n / n1;
@@ -194,15 +195,13 @@ class Expansion {
 };
 
 bool is_expandable(const Instruction& inst) {
-  if (!inst.is(Opcode::Fft) || inst.shape.is_dynamic() || inst.shape.num_elements() == 0 ||
-      inst.operand_shape(0).num_elements() == 0)
-    return false;
+  if (!inst.is(Opcode::Fft) || inst.shape.is_dynamic()) return false;
   const Dims& lengths = inst.attrs().fft_length;
   const Dims& in = inst.operand_shape(0).dims;
   // Arrays that are cut or filled up to the length stay.
   for (size_t i = 0; i < lengths.size(); ++i) {
     const bool halved = inst.attrs().fft_type == hlo::FftType::Irfft && i + 1 == lengths.size();
-    const int64_t wanted = halved ? lengths[i] / 2 + 1 : lengths[i];
+    const int64_t wanted = halved && lengths[i] > 0 ? lengths[i] / 2 + 1 : lengths[i];
     if (!has_tables(lengths[i]) || in[in.size() - lengths.size() + i] != wanted) return false;
   }
   return !lengths.empty();
@@ -212,7 +211,12 @@ bool is_expandable(const Instruction& inst) {
 
 Status fft_expander(hlo::Module& module, PassContext& context) {
   return edit_each(module, context.changes, [](ComputationEditor& edit, Instruction* inst) {
-    if (is_expandable(*inst) && !edit.is_pinned(inst)) Expansion(edit, inst).run();
+    if (!is_expandable(*inst) || edit.is_pinned(inst)) return Status::ok();
+    if (inst->shape.num_elements() == 0 || inst->operand_shape(0).num_elements() == 0) {
+      edit.replace(inst, edit.splat(inst->shape, 0));
+    } else {
+      Expansion(edit, inst).run();
+    }
     return Status::ok();
   });
 }

@@ -1,8 +1,11 @@
-// triangular-solve -> substitution row by row. The problem is first brought into the form L x = b, L lower
-// triangular, one matrix per batch: transposes for x op(a) = b and for op, reversal for upper triangles. Then
-//   x[i] = (b[i] - L[i,:] x) / L[i,i]
-// where rows of x not yet known are 0 and only the part of L below its diagonal is multiplied, so that
-// elements the op does not read have no effect. Source: spec/stablehlo-text.md §3.8, DESIGN §6.
+// triangular-solve -> one of two ways, those of the interpreter, so that zeros, infinities and NaN on the way
+// give what they give there. Only the triangle that the op reads is multiplied.
+//   f32, at most kInverted rows: the inverse V of the lower triangle L, row by row, and its product with b:
+//     U[i,:] = e[i] - sum over k < i of L[i,k] / L[k,k] U[k,:];  V[i,:] = U[i,:] / L[i,i]
+//     An upper triangle is reversed before and after; op transposes V.
+//   else substitution, L x = b: transposes for x op(a) = b and for op, reversal for upper triangles; then
+//     x[i] = (b[i] - L[i,:] x) / L[i,i], rows of x not yet known being 0
+// Source: spec/stablehlo-text.md §3.8, DESIGN §6; docs/decisions.md.
 #include "tools/hlo-opt/hlo/expand/formula.h"
 #include "tools/hlo-opt/hlo/expand/loop.h"
 #include "tools/hlo-opt/hlo/passes.h"
@@ -11,6 +14,8 @@ namespace ncc::hlo_passes {
 namespace {
 
 using hlo::TransposeKind;
+
+constexpr int64_t kInverted = 128;
 
 // Row and column numbers of the last two dimensions.
 Value row_numbers(ComputationEditor& edit, const Dims& dims) {
@@ -32,25 +37,64 @@ class Expansion {
   }
 
   void run() {
-    const hlo::Attributes& attrs = inst_->attrs();
     Instruction* a = edit_.reshape(edit_.convert(inst_->operand(0), type_), {batch_, n_, n_});
     Instruction* b = edit_.reshape(edit_.convert(inst_->operand(1), type_), {batch_, rows_, columns_});
+    const bool by_inverse = inst_->shape.dtype == Dtype::F32 && n_ <= kInverted;
+    Instruction* x = by_inverse ? multiplied(a, b) : solved(a, b);
+    edit_.replace(inst_, edit_.convert(edit_.reshape(x, inst_->shape.dims), inst_->shape.dtype));
+  }
+
+ private:
+  bool is_transposed() const {
+    return inst_->attrs().transpose_a == TransposeKind::Transpose ||
+           inst_->attrs().transpose_a == TransposeKind::Adjoint;
+  }
+
+  Instruction* multiplied(Instruction* a, Instruction* b) {
+    const bool lower = inst_->attrs().lower;
+    if (!lower) a = edit_.reverse(a, {1, 2});
+    Instruction* inverse = inverted(a, inst_->attrs().unit_diagonal);
+    if (!lower) inverse = edit_.reverse(inverse, {1, 2});
+    const int64_t row = is_transposed() ? 2 : 1, column = 3 - row;
+    return inst_->attrs().left_side ? edit_.dot(inverse, b, {{column}, {1}, {0}, {0}})
+                                    : edit_.dot(b, inverse, {{2}, {row}, {0}, {0}});
+  }
+
+  Instruction* inverted(Instruction* matrix, bool unit_diagonal) {
+    Value a(edit_, matrix);
+    const Dims dims = a.shape().dims;
+    const Value rows = row_numbers(edit_, dims), columns = column_numbers(edit_, dims);
+    Instruction* pivots = unit_diagonal ? nullptr : diagonal(a, rows, columns);
+    if (pivots) a = a / Value(edit_, edit_.broadcast(pivots, dims, {0, 2}));
+    Instruction* below = select(greater(rows, columns), a, a.like(0)).inst();
+    const int64_t n = n_, batch = batch_;
+    const auto step = [n, batch](ComputationEditor& edit, Instruction* i,
+                                 const std::vector<Instruction*>& v) {
+      Instruction* zero = edit.scalar(Dtype::S32, 0);
+      Instruction* row = edit.dynamic_slice(v[1], {zero, i, zero}, {batch, 1, n});
+      const Value known(edit, edit.dot(row, v[0], {{2}, {1}, {0}, {0}}));
+      const Value here =
+          equal(column_numbers(edit, {batch, 1, n}), Value(edit, edit.broadcast_scalar(i, {batch, 1, n})));
+      const Value next = select(here, known.like(1), -known);
+      return std::vector<Instruction*>{edit.dynamic_update_slice(v[0], next.inst(), {zero, i, zero}), v[1]};
+    };
+    const Value unit(edit_, counted_loop(edit_, n_, {edit_.splat(matrix->shape, 0), below}, step)[0]);
+    return pivots ? (unit / Value(edit_, edit_.broadcast(pivots, dims, {0, 1}))).inst() : unit.inst();
+  }
+
+  Instruction* solved(Instruction* a, Instruction* b) {
+    const hlo::Attributes& attrs = inst_->attrs();
     if (attrs.transpose_a == TransposeKind::Adjoint && is_complex(type_)) a = conjugate(a);
-    const bool transposed =
-        attrs.transpose_a == TransposeKind::Transpose || attrs.transpose_a == TransposeKind::Adjoint;
     bool lower = attrs.lower;
     // op(a) x = b, or the transpose of x op(a) = b.
-    if (transposed == attrs.left_side) a = edit_.transpose(a, {0, 2, 1}), lower = !lower;
+    if (is_transposed() == attrs.left_side) a = edit_.transpose(a, {0, 2, 1}), lower = !lower;
     if (!attrs.left_side) b = edit_.transpose(b, {0, 2, 1});
     if (!lower) a = edit_.reverse(a, {1, 2}), b = edit_.reverse(b, {1});
     Instruction* x = substituted(a, b, attrs.unit_diagonal);
     if (!lower) x = edit_.reverse(x, {1});
-    if (!attrs.left_side) x = edit_.transpose(x, {0, 2, 1});
-    x = edit_.convert(edit_.reshape(x, inst_->shape.dims), inst_->shape.dtype);
-    edit_.replace(inst_, x);
+    return attrs.left_side ? x : edit_.transpose(x, {0, 2, 1});
   }
 
- private:
   Instruction* conjugate(Instruction* a) {
     const Value z(edit_, a);
     return binary(Opcode::Complex, unary(Opcode::Real, z), -unary(Opcode::Imag, z)).inst();

@@ -1,5 +1,7 @@
 // Ops that few models use, and programs whose sizes are known at run time. Expected values are worked out by
 // hand.
+#include <cmath>
+
 #include "tests/unit/ir-formats/hlo/interpreter/run_text.h"
 
 using namespace ncc;
@@ -181,4 +183,19 @@ TEST_CASE("annotations of shardy change nothing on one device", "[interpreter]")
       sdy.return %3 : tensor<2xf32>
     } : (tensor<2xf32>) -> tensor<2xf32>
     return %2 : tensor<2xf32> })")) == Values{2, 4});
+}
+
+TEST_CASE("a sum of negative zeros from a negative zero is a negative zero", "[interpreter]") {
+  for (const char* dimensions : {"0", "1"}) {
+    const Literal sums = run_text(std::string(R"(HloModule m
+sum { x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y) }
+ENTRY main {
+  z = f32[] constant(-0)
+  a = f32[10,10] broadcast(z), dimensions={}
+  ROOT r = f32[10] reduce(a, z), dimensions={)") +
+                                  dimensions + "}, to_apply=sum\n}");
+    for (const double value : values_of(sums)) CHECK(std::signbit(value));
+  }
 }
