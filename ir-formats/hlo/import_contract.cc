@@ -83,8 +83,11 @@ Status Importer::dot_general(OpContext& ctx) {
   const Attr* algorithm = ctx.op.attr("algorithm");
   if (algorithm && algorithm->kind == Attr::Kind::Dict) {
     a.algorithm = algorithm_name(*algorithm);
-    if (!index_of(kAlgorithmNames, a.algorithm))
-      return fail(ctx, fmt::format("unknown algorithm '{}'", a.algorithm));
+    // StableHLO may combine types for which HLO has no algorithm: kept as it stands, computed as without one.
+    if (!index_of(kAlgorithmNames, a.algorithm)) {
+      a.algorithm.clear();
+      a.frontend_attributes.emplace_back("mhlo.dot_algorithm", algorithm->source);
+    }
   }
   return Status::ok();
 }

@@ -179,6 +179,21 @@ TEST_CASE("what a loop captures becomes loop state, constants are repeated insid
   CHECK(loop->while_condition()->root()->compare_type == CompareType::Default);
 }
 
+TEST_CASE("a combination of types that is no algorithm of HLO is kept as it stands", "[hlo][mlir]") {
+  const auto module = take(read_stablehlo(R"(
+    func.func @main(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> tensor<2x4xf32> {
+      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = tf32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1, allow_imprecise_accumulation = false> : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+      return %0 : tensor<2x4xf32>
+    })",
+                                          "dot.mlir"));
+  REQUIRE(verify(*module).is_ok());
+  const Attributes& attrs = module->entry()->root()->attrs();
+  CHECK(attrs.algorithm.empty());
+  REQUIRE(attrs.frontend_attributes.size() == 1);
+  CHECK(attrs.frontend_attributes[0].first == "mhlo.dot_algorithm");
+  CHECK_THAT(attrs.frontend_attributes[0].second, Catch::Contains("accumulation_type = tf32"));
+}
+
 TEST_CASE("branches get what they capture as operands", "[hlo][mlir]") {
   const auto module = take(read_stablehlo(R"(
     func.func @main(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
