@@ -87,7 +87,7 @@ Attr word_attr(Attr::Kind kind, std::string text) {
 }  // namespace
 
 // One value behind `key =`: numbers carry no type here, since a colon starts the op's type.
-Status Parser::parse_item_value(std::string_view op_name, std::string_view key, Attr* value) {
+Status Parser::parse_item_value(std::string_view key, Attr* value) {
   const bool typed = std::exchange(typed_numbers_, false);
   const size_t begin = token().begin;
   if (key == "algorithm" && is('<')) {
@@ -96,10 +96,11 @@ Status Parser::parse_item_value(std::string_view op_name, std::string_view key, 
   } else if (is('[') && key == "precision") {
     lexer_.advance();
     value->kind = Attr::Kind::Array;
-    do {
+    while (!is(']')) {
       value->items.push_back(word_attr(Attr::Kind::Enum, std::string(token().text)));
       lexer_.advance();
-    } while (accept(','));
+      if (!accept(',')) break;
+    }
     NCC_TRY(expect(']'));
   } else if (key == "format" && token().kind == Tok::BareId) {
     *value = word_attr(Attr::Kind::Enum, std::string(token().text));
@@ -113,7 +114,6 @@ Status Parser::parse_item_value(std::string_view op_name, std::string_view key, 
   }
   value->source = source_from(begin);
   typed_numbers_ = typed;
-  (void)op_name;
   return Status::ok();
 }
 
@@ -122,11 +122,11 @@ Status Parser::parse_item(Op* op) {
   lexer_.advance();
   NCC_TRY(expect('='));
   Attr value;
-  NCC_TRY(parse_item_value(op->name, key, &value));
+  NCC_TRY(parse_item_value(key, &value));
   if (key == "batching_dims" || key == "contracting_dims") {  // [0] x [1]
     NCC_TRY(expect_word("x"));
     Attr other;
-    NCC_TRY(parse_item_value(op->name, key, &other));
+    NCC_TRY(parse_item_value(key, &other));
     const std::string role = key == "batching_dims" ? "batching" : "contracting";
     op->attrs.emplace_back("lhs_" + role + "_dimensions", std::move(value));
     op->attrs.emplace_back("rhs_" + role + "_dimensions", std::move(other));
@@ -340,7 +340,7 @@ Status Parser::parse_reduce(Op* op) {
   NCC_TRY(expect_word("dimensions"));
   NCC_TRY(expect('='));
   Attr dims;
-  NCC_TRY(parse_item_value(op->name, "dimensions", &dims));
+  NCC_TRY(parse_item_value("dimensions", &dims));
   op->attrs.emplace_back("dimensions", std::move(dims));
   NCC_TRY(parse_optional_dict(&op->attrs));
   NCC_TRY(parse_types(op));

@@ -64,7 +64,7 @@ class Parser {
   Status parse_pretty(Op* op);
   Status parse_items(Op* op);
   Status parse_item(Op* op);
-  Status parse_item_value(std::string_view op_name, std::string_view key, Attr* value);
+  Status parse_item_value(std::string_view key, Attr* value);
   Status parse_types(Op* op);
   Status assign_types(Op* op, std::vector<Shape> types);
   Status parse_constant(Op* op);

@@ -194,6 +194,16 @@ TEST_CASE("a combination of types that is no algorithm of HLO is kept as it stan
   CHECK_THAT(attrs.frontend_attributes[0].second, Catch::Contains("accumulation_type = tf32"));
 }
 
+TEST_CASE("an empty list of precisions is the default", "[hlo][mlir]") {
+  const auto module = take(read_stablehlo(R"(
+    func.func @main(%a: tensor<3xf32>) -> tensor<f32> {
+      %0 = stablehlo.dot %a, %a, precision = [] : (tensor<3xf32>, tensor<3xf32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    })",
+                                          "dot.mlir"));
+  CHECK(module->entry()->root()->attrs().precision.empty());
+}
+
 TEST_CASE("branches get what they capture as operands", "[hlo][mlir]") {
   const auto module = take(read_stablehlo(R"(
     func.func @main(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
