@@ -31,13 +31,6 @@ class Runner {
     return run_stage(Stage::Final);
   }
 
-  Status tidy() {
-    module_.remove_unreachable();
-    for (const auto& computation : module_.computations()) NCC_TRY(computation->sort());
-    module_.renumber();
-    return Status::ok();
-  }
-
  private:
   Status simplify() {
     for (int64_t round = 0; round < options_.max_rounds; ++round) {
@@ -92,7 +85,7 @@ class Runner {
   }
 
   Status settle(const PassInfo& pass) {
-    NCC_TRY(tidy());
+    NCC_TRY(tidy(module_));
     const Status verified = hlo::verify(module_);
     if (verified.is_ok()) return verified;
     return error(Code::EINT901, verified.diagnostic().loc, fmt::format("pass {}", pass.name),
@@ -108,9 +101,16 @@ class Runner {
 
 }  // namespace
 
+Status tidy(hlo::Module& module) {
+  module.remove_unreachable();
+  for (const auto& computation : module.computations()) NCC_TRY(computation->sort());
+  module.renumber();
+  return Status::ok();
+}
+
 Status run_passes(hlo::Module& module, const RunOptions& options) {
   Runner runner(module, options);
-  NCC_TRY(runner.tidy());
+  NCC_TRY(tidy(module));
   NCC_TRY(options.passes.empty() ? runner.run_default() : runner.run_list());
   if (options.check) unmark_draws(module);
   return Status::ok();

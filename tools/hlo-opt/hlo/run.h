@@ -21,6 +21,10 @@ struct RunOptions {
   std::function<void(const PassInfo&, const hlo::Module&, int64_t changes, int64_t wall_us)> after;
 };
 
+/// Brings a module into the form that passes start on: no unreachable computations, storage in topological
+/// order, dense ids.
+Status tidy(hlo::Module& module);
+
 /// Errors: those of the passes; EINT901 naming the pass whose result does not verify; ERUN002 naming the pass
 /// that changed what the module computes.
 Status run_passes(hlo::Module& module, const RunOptions& options);

@@ -8,7 +8,9 @@ namespace ncc::hlo_passes {
 Instruction* index_rows(ComputationEditor& edit, Instruction* indices, int64_t index_vector_dim) {
   const Shape shape = indices->shape;
   if (info(shape.dtype).bits < 32) indices = edit.convert(indices, Dtype::S32);
-  int64_t components = 1;
+  int64_t components = 1, vectors = 1;
+  for (int64_t d = 0; d < shape.rank(); ++d)
+    if (d != index_vector_dim) vectors *= shape.dims[static_cast<size_t>(d)];
   if (index_vector_dim < shape.rank()) {
     components = shape.dims[static_cast<size_t>(index_vector_dim)];
     Dims order;
@@ -17,7 +19,7 @@ Instruction* index_rows(ComputationEditor& edit, Instruction* indices, int64_t i
     order.push_back(index_vector_dim);
     indices = edit.transpose(indices, std::move(order));
   }
-  return edit.reshape(indices, {shape.num_elements() / components, components});
+  return edit.reshape(indices, {vectors, components});
 }
 
 Instruction* clamped_component(ComputationEditor& edit, Instruction* rows, Instruction* step, int64_t k,

@@ -87,6 +87,39 @@ ENTRY main {
   CHECK(count(*batching, Opcode::Scatter) == 0);
 }
 
+TEST_CASE("index vectors without components point to the beginning, once each", "[expanders]") {
+  const std::string gather = module_of(R"(ENTRY main {
+  x = f32[5,6] parameter(0)
+  i = s32[3,0] parameter(1)
+  ROOT r = f32[3,4,2] gather(x, i), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={}, index_vector_dim=1, slice_sizes={4,2}
+})");
+  const std::string scatter_of = R"(body { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b) }
+ENTRY main {
+  x = f32[5,6] parameter(0)
+  i = s32[SIZES0] parameter(1)
+  u = f32[SIZES4,2] parameter(2)
+  ROOT r = f32[5,6] scatter(x, i, u), update_window_dims={AXES}, inserted_window_dims={}, scatter_dims_to_operand_dims={}, index_vector_dim=RANK, to_apply=body
+})";
+  const auto scatter_with = [&](const std::string& sizes, const std::string& axes, const std::string& rank) {
+    std::string text = scatter_of;
+    for (const auto& [word, value] : {std::pair<std::string, std::string>{"SIZES", sizes},
+                                      {"SIZES", sizes},
+                                      {"AXES", axes},
+                                      {"RANK", rank}})
+      text.replace(text.find(word), word.size(), value);
+    return module_of(text);
+  };
+  CHECK(count(*after("gather_expander", gather), Opcode::Gather) == 0);
+  for (const std::string& text : {scatter_with("3,", "1,2", "1"), scatter_with("", "0,1", "0")}) {
+    INFO(text);
+    CHECK(count(*after("scatter_expander", text), Opcode::Scatter) == 0);
+    after("scatter-simplifier", text);
+  }
+  after("gather-simplifier", gather);
+}
+
 TEST_CASE("slices at run-time places need no address", "[expanders]") {
   for (const char* type : {"s32", "u32", "s64", "u64", "s8", "u8"}) {
     const std::string t = type;
