@@ -23,6 +23,10 @@ Result<std::unique_ptr<Module>> read_module(const std::string& path);
 /// With an `owner`, which keeps `bytes` alive, large constants refer to `bytes` instead of copying them.
 Result<std::unique_ptr<Module>> read_hlo_proto(std::string_view bytes, const std::string& what,
                                                std::shared_ptr<const void> owner = nullptr);
+/// The same protos in text form; fields that our schema lacks are dropped.
+Result<std::unique_ptr<Module>> read_hlo_proto_text(std::string_view text, const std::string& what);
+/// True when `text` begins as one, by the name of its first field.
+bool is_proto_text(std::string_view text);
 /// HLO text: module, headerless module or a single instruction. `file` goes into locations of ops without
 /// metadata.
 Result<std::unique_ptr<Module>> read_hlo_text(std::string_view text, const std::string& file);

@@ -1,8 +1,12 @@
 // One small model in the three input forms, and what the readers make of each form's own ways.
 #include <google/protobuf/text_format.h>
 
-#include <catch2/catch.hpp>
+#include <unistd.h>
 
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "common/files/files.h"
 #include "ir-formats/hlo/compare.h"
 #include "ir-formats/hlo/hlo.pb.h"
 #include "ir-formats/hlo/read.h"
@@ -152,6 +156,50 @@ TEST_CASE("containers around a module are unwrapped by content", "[hlo][proto]")
   *snapshot.mutable_hlo() = proto;
   CHECK(read_hlo_proto(proto.SerializeAsString(), "proto").is_ok());
   CHECK(read_hlo_proto(snapshot.SerializeAsString(), "snapshot").is_ok());
+}
+
+TEST_CASE("a proto in text form is the module of the binary one, enums by name or number", "[hlo][proto]") {
+  const auto binary = take(read_hlo_proto(proto_bytes(kProto), "tiny"));
+  std::string named(kProto);
+  for (size_t at; (at = named.find("element_type: 11")) != std::string::npos;)
+    named.replace(at, 16, "element_type: F32");
+  const std::string snapshot = "# proto-message: xla.HloSnapshot\nhlo { hlo_module {" + named + "} }";
+  std::string difference;
+  for (const std::string& text : {std::string(kProto), named, snapshot}) {
+    REQUIRE(is_proto_text(text));
+    const auto read = take(read_hlo_proto_text(text, "tiny.txt"));
+    if (!same_module(*binary, *read, &difference)) FAIL_CHECK(difference);
+  }
+  const auto extended = take(read_hlo_proto_text(named + "profile_info { speedup: 2 }", "tiny.txt"));
+  CHECK(same_module(*binary, *extended, nullptr));
+
+  const auto problem = [](const std::string& text) {
+    const auto read = read_hlo_proto_text(text, "bad.txt");
+    return read.is_ok() ? std::string() : read.status().diagnostic().to_string();
+  };
+  CHECK(problem("name: \"m\"\ncomputations { id: x }").find("2:20: ") != std::string::npos);
+  CHECK(problem("computations { instructions { shape { element_type: F33 } } }").find("1:57: ") !=
+        std::string::npos);
+  std::string deep = "hlo { hlo_module { computations { program_shape { result {";
+  for (int i = 0; i < 100000; ++i) deep += "tuple_shapes {";
+  CHECK(!problem(deep).empty());
+  for (const std::string text : {"HloModule m", "%add (x: f32[]) -> f32[] {", "name (x: f32[])",
+                                 "module @m {", "#loc = loc(unknown)", "name = f32[] constant(1)", ""})
+    CHECK(!is_proto_text(text));
+}
+
+TEST_CASE("MLIR bytecode is refused as such", "[hlo][read]") {
+  const std::string bare = std::string("ML\xEFR\x0D", 5) + "MLIR20\0rest",
+                    inside = std::string("\x08\0\0\0\x14", 5) + bare;
+  const std::string path =
+      (std::filesystem::temp_directory_path() / fmt::format("forms_test.{}", ::getpid())).string();
+  for (const std::string& bytes : {bare, inside}) {
+    REQUIRE(write_file(path, bytes).is_ok());
+    const auto read = read_module(path);
+    REQUIRE(!read.is_ok());
+    CHECK(read.status().diagnostic().to_string().find("MLIR bytecode") != std::string::npos);
+  }
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("what a loop captures becomes loop state, constants are repeated inside", "[hlo][mlir]") {
