@@ -70,7 +70,7 @@ std::optional<Reduction> reduction_of(const Instruction* value, Opcode body) {
   if (!reduce->is(Opcode::Reduce) || reduce->num_operands() != 2 || reduce->dimensions.empty() ||
       binary_body(*reduce->body()) != body)
     return std::nullopt;
-  Reduction found{source_of(reduce->operand(0)), reduce->dimensions, 1};
+  Reduction found{reduce, source_of(reduce->operand(0)), reduce->dimensions, 1};
   std::sort(found.axes.begin(), found.axes.end());
   for (int64_t axis : found.axes) found.size *= reduce->operand_shape(0).dims[static_cast<size_t>(axis)];
   return found;

@@ -31,6 +31,7 @@ bool is_about(const Instruction* value, double wanted);
 
 /// A reduction with this body of one value along some dimensions, behind ops that compute nothing.
 struct Reduction {
+  const Instruction* reduce;
   const Instruction* of;
   Dims axes;     // increasing
   int64_t size;  // elements that become one

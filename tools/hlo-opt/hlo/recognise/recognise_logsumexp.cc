@@ -5,6 +5,7 @@
 // Source: spec/hlo-front-half.md §4.5; DESIGN §6 (2): only a tag.
 #include "tools/hlo-opt/hlo/passes.h"
 #include "tools/hlo-opt/hlo/recognise/pattern.h"
+#include "tools/hlo-opt/hlo/recognise/trace.h"
 
 namespace ncc::hlo_passes {
 namespace {
@@ -56,8 +57,12 @@ std::optional<std::string> find_logsumexp(const Instruction* inst) {
     const auto sum = reduction_of(log->operand(0), Opcode::Add);
     if (!sum || !sum->of->is(Opcode::Exp)) continue;
     const Instruction* shifted = source_of(sum->of->operand(0));
-    if (shifted->is(Opcode::Subtract) && source_of(shifted->operand(1)) == shift)
-      return tag_along("logsumexp", sum->axes);
+    if (!shifted->is(Opcode::Subtract) || source_of(shifted->operand(1)) != shift) continue;
+    // A maximum must be that of the elements it is taken from.
+    const auto most = reduction_of(shift, Opcode::Maximum);
+    const bool meets = !most || most->of != source_of(shifted->operand(0)) ||
+                       (most->axes == sum->axes && meets_its_source(shifted, most->reduce, most->of));
+    if (meets) return tag_along("logsumexp", sum->axes);
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 // (2).
 #include "tools/hlo-opt/hlo/passes.h"
 #include "tools/hlo-opt/hlo/recognise/pattern.h"
+#include "tools/hlo-opt/hlo/recognise/trace.h"
 
 namespace ncc::hlo_passes {
 namespace {
@@ -29,7 +30,7 @@ std::optional<Dims> variance_axes(const Instruction* v, const Instruction* centr
   if (!centred->is(Opcode::Subtract)) return std::nullopt;
   const Instruction* x = source_of(centred->operand(0));
   const auto mean = mean_of(centred->operand(1));
-  if (!mean || mean->of != x) return std::nullopt;
+  if (!mean || mean->of != x || !meets_its_source(centred, mean->reduce, x)) return std::nullopt;
   // A difference of means may be kept from falling below 0.
   if (v->is(Opcode::Maximum)) v = source_of(v->operand(number_of(v->operand(0)) ? 1 : 0));
   if (const auto direct = mean_of(v)) {
@@ -50,7 +51,18 @@ std::optional<Dims> variance_axes(const Instruction* v, const Instruction* centr
   return std::nullopt;
 }
 
-std::optional<std::string> tag_for(const Instruction* value, const Instruction* v) {
+// The mean that v is, or that it is the difference of another from.
+std::optional<Reduction> first_mean(const Instruction* v) {
+  if (v->is(Opcode::Maximum)) v = source_of(v->operand(number_of(v->operand(0)) ? 1 : 0));
+  return mean_of(v->is(Opcode::Subtract) ? v->operand(0) : v);
+}
+
+// `value` over the deviation whose square is v, which meet in `inst`.
+std::optional<std::string> tag_for(const Instruction* inst, const Instruction* value, const Instruction* v) {
+  const auto mean = first_mean(v);
+  if (!mean || !meets_its_source(inst, mean->reduce,
+                                 value->is(Opcode::Subtract) ? source_of(value->operand(0)) : value))
+    return std::nullopt;
   if (const auto axes = variance_axes(v, value)) return tag_along("layer-norm", *axes);
   const auto squares = mean_of(v);
   if (squares && squared(squares->of) == value) return tag_along("rms-norm", squares->axes);
@@ -60,7 +72,7 @@ std::optional<std::string> tag_for(const Instruction* value, const Instruction* 
 std::optional<std::string> find_norm(const Instruction* inst) {
   if (inst->is(Opcode::Divide)) {
     const Instruction* v = deviation(inst->operand(1), true);
-    return v ? tag_for(source_of(inst->operand(0)), v) : std::nullopt;
+    return v ? tag_for(inst, source_of(inst->operand(0)), v) : std::nullopt;
   }
   if (!inst->is(Opcode::Multiply)) return std::nullopt;
   for (int64_t i : {0, 1}) {
@@ -68,7 +80,7 @@ std::optional<std::string> find_norm(const Instruction* inst) {
     for (const Instruction* factor : factors_of(inst->operand(i))) {
       const Instruction* v = deviation(factor, false);
       if (!v) continue;
-      if (auto tag = tag_for(value, v)) return tag;
+      if (auto tag = tag_for(inst, value, v)) return tag;
     }
   }
   return std::nullopt;

@@ -69,6 +69,76 @@ TEST_CASE("a sum over other axes than the shift's is still a softmax, a sum of s
         Tags{});
 }
 
+// Of a square array: op(e, the sum along dimension 1 spread over `along`), e made by `lines` from x.
+std::string square(const std::string& lines, const std::string& along, const std::string& root) {
+  return "ENTRY main {\n  x = f32[6,6] parameter(0)\n  zero = f32[] constant(0)\n  lowest = f32[] "
+         "constant(-inf)\n" +
+         lines +
+         "  sr = f32[6] reduce(e, zero), dimensions={1}, to_apply=sum\n  s = f32[6,6] broadcast(sr), "
+         "dimensions={" +
+         along + "}\n" + root + "}\n";
+}
+
+TEST_CASE("a sum that is spread over the dimension it was taken along is no part of a pattern",
+          "[recognise]") {
+  const std::string exponential = "  e = f32[6,6] exponential(x)\n",
+                    quotient = "  ROOT y = f32[6,6] divide(e, s)\n";
+  CHECK(tags({"recognise-softmax"}, square(exponential, "0", quotient)) == Tags{"softmax axis=1"});
+  CHECK(tags({"recognise-softmax"}, square(exponential, "1", quotient)) == Tags{});
+  const std::string transposed =
+      "  t = f32[6,6] transpose(e), dimensions={1,0}\n  ROOT y = f32[6,6] divide(t, s)\n";
+  CHECK(tags({"recognise-softmax"}, square(exponential, "1", transposed)) == Tags{"softmax axis=1"});
+  CHECK(tags({"recognise-softmax"}, square(exponential, "0", transposed)) == Tags{});
+  const std::string inverse =
+      "  o = f32[] constant(1)\n  ones = f32[6,6] broadcast(o), dimensions={}\n  i = f32[6,6] divide(ones, "
+      "s)\n  ROOT y = "
+      "f32[6,6] multiply(e, i)\n";
+  CHECK(tags({"recognise-softmax"}, square(exponential, "0", inverse)) == Tags{"softmax axis=1"});
+  CHECK(tags({"recognise-softmax"}, square(exponential, "1", inverse)) == Tags{});
+  // Rows and columns that a reshape joined are the same rows and columns.
+  const std::string joined =
+      "  sj = f32[36] reshape(s)\n  ej = f32[36] reshape(e)\n  ROOT y = f32[36] divide(ej, sj)\n";
+  CHECK(tags({"recognise-softmax"}, square(exponential, "0", joined)) == Tags{"softmax axis=1"});
+}
+
+TEST_CASE("a deviation that is spread over the normalised dimension is no norm", "[recognise]") {
+  const std::string squares = "  e = f32[6,6] multiply(x, x)\n";
+  const std::string norm_of =
+      "  n = f32[] constant(6)\n  ns = f32[6,6] broadcast(n), dimensions={}\n  small = f32[] "
+      "constant(1e-5)\n  eps = "
+      "f32[6,6] broadcast(small), dimensions={}\n  m = f32[6,6] divide(s, ns)\n  w = f32[6,6] add(m, eps)\n  "
+      "f = f32[6,6] "
+      "rsqrt(w)\n  ROOT y = f32[6,6] multiply(x, f)\n";
+  CHECK(tags({"recognise-norm"}, square(squares, "0", norm_of)) == Tags{"rms-norm axis=1"});
+  CHECK(tags({"recognise-norm"}, square(squares, "1", norm_of)) == Tags{});
+}
+
+TEST_CASE("logsumexp of a maximum that is not of the elements it is taken from", "[recognise]") {
+  const auto shifted = [](const std::string& along) {
+    return square(
+        "  mr = f32[6] reduce(x, lowest), dimensions={1}, to_apply=most\n  m = f32[6,6] broadcast(mr), "
+        "dimensions={" +
+            along + "}\n  c = f32[6,6] subtract(x, m)\n  e = f32[6,6] exponential(c)\n",
+        "0", "  l = f32[6] log(sr)\n  ROOT y = f32[6] add(l, mr)\n");
+  };
+  CHECK(tags({"recognise-logsumexp"}, shifted("0")) == Tags{"logsumexp axis=1"});
+  CHECK(tags({"recognise-logsumexp"}, shifted("1")) == Tags{});
+}
+
+TEST_CASE("a contraction of a softmax along another dimension is no attention", "[recognise]") {
+  const auto contracted = [](const std::string& dimension) {
+    return square(
+        "  l = f32[6,6] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n  e = f32[6,6] "
+        "exponential(l)\n",
+        "0",
+        "  y = f32[6,6] divide(e, s)\n  ROOT o = f32[6,6] dot(y, x), lhs_contracting_dims={" + dimension +
+            "}, rhs_contracting_dims={0}\n");
+  };
+  CHECK(tags({"recognise-softmax", "recognise-attention"}, contracted("1")) ==
+        Tags{"softmax axis=1", "attention"});
+  CHECK(tags({"recognise-softmax", "recognise-attention"}, contracted("0")) == Tags{"softmax axis=1"});
+}
+
 TEST_CASE("logsumexp of an array and of two values", "[recognise]") {
   CHECK(tags({"recognise-logsumexp"},
              "ENTRY main {\n  x = f32[4,6,8] parameter(0)\n  zero = f32[] constant(0)\n  lowest = f32[] "
