@@ -73,6 +73,18 @@ ENTRY main {
 })")) == Values{2, 4});
 }
 
+TEST_CASE("a bitcast keeps the bytes in memory, in the order of both layouts", "[interpreter]") {
+  const auto bitcast = [](const std::string& from, const std::string& to) {
+    return values_of(run_text("HloModule m\nENTRY main {\n  x = s32[2,3]{" + from +
+                              "} constant({{1, 2, 3}, {4, 5, 6}})\n  ROOT r = s32[3,2]{" + to +
+                              "} bitcast(x)\n}"));
+  };
+  CHECK(bitcast("1,0", "1,0") == Values{1, 2, 3, 4, 5, 6});
+  CHECK(bitcast("1,0", "0,1") == Values{1, 4, 2, 5, 3, 6});  // a transpose
+  CHECK(bitcast("0,1", "1,0") == Values{1, 4, 2, 5, 3, 6});
+  CHECK(bitcast("0,1", "0,1") == Values{1, 5, 4, 3, 2, 6});
+}
+
 TEST_CASE("sizes of a dynamic program come from its arguments", "[interpreter]") {
   const std::string text = R"(func.func @main(%n: tensor<i64>, %x: tensor<?x2xf32>) -> tensor<?xf32> {
     %z = stablehlo.constant dense<0.0> : tensor<f32>
