@@ -13,6 +13,21 @@ namespace {
 
 constexpr PassInfo kDefaultOrder{"default", nullptr, Stage::OnDemand, Rounding::Exact, "the default order"};
 
+// Passes that find nothing, or refuse a module, unless another one has run.
+struct Need {
+  std::string_view pass, first;
+};
+constexpr Need kNeeds[] = {{"collective-stream-id-checker", "aws_neuron_collective_stream_id_injector"},
+                           {"recognise-attention", "recognise-softmax"}};
+
+std::vector<const PassInfo*> with_needs(const PassInfo& pass) {
+  std::vector<const PassInfo*> list;
+  for (const Need& row : kNeeds)
+    if (row.pass == pass.name) list.push_back(find_pass(row.first));
+  list.push_back(&pass);
+  return list;
+}
+
 // What no value depends on is taken out: dead code, aliases, donors, promised layouts and tags.
 std::unique_ptr<hlo::Module> bare(const hlo::Module& module) {
   std::unique_ptr<hlo::Module> copy = module.clone();
@@ -79,8 +94,7 @@ class EachCheck {
     if (!copy_) copy_ = module_.clone();
     int64_t changes = 0;
     RunOptions run = options_.run;
-    run.passes.clear();
-    if (!is_order) run.passes.push_back(&pass);
+    run.passes = is_order ? std::vector<const PassInfo*>() : with_needs(pass);
     run.after = [&](const PassInfo&, const hlo::Module&, int64_t done, int64_t) { changes += done; };
     const Status ran = run_passes(*copy_, run);
     if (ran.is_ok() && changes == 0 && is_identical(module_, *copy_)) return {Outcome::Unchanged, ran};

@@ -72,6 +72,14 @@ TEST_CASE("a pass alone is interpreted only when it changes what is computed", "
   CHECK(outcome_of("constant_folding", folds, 1e-9) == Outcome::Untested);
 }
 
+TEST_CASE("a pass alone has what it needs before it", "[hlo-passes]") {
+  CHECK(outcome_of("collective-stream-id-checker",
+                   "HloModule m, replica_count=2\nsum { x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  "
+                   "ROOT z = f32[] "
+                   "add(x, y) }\nENTRY main {\n  a = f32[4] parameter(0)\n  ROOT r = f32[4] all-reduce(a), "
+                   "replica_groups={{0,1}}, to_apply=sum\n}") == Outcome::Unchanged);
+}
+
 TEST_CASE("a module for several devices runs on all of them", "[hlo-passes]") {
   const auto module = [](const std::string& root) {
     return "HloModule m, replica_count=2, num_partitions=2\nsum { x = f32[] parameter(0)\n  y = f32[] "
