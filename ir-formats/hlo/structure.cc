@@ -118,6 +118,48 @@ void normalise_compare(Instruction* inst) {
   if (inst->compare_type == own) inst->compare_type = CompareType::Default;
 }
 
+// A bitcast keeps bytes in memory, so layouts decide what it does; nothing else depends on them. Where one is
+// not row-major the bitcast becomes a bitcast between row-major arrays with transposes around it.
+void normalise_bitcast(Instruction* inst) {
+  const Shape from = inst->operand_shape(0), to = inst->shape;
+  if (!from.is_array() || !to.is_array() || (from.has_default_layout() && to.has_default_layout())) return;
+  const auto in_memory = [](const Shape& shape, std::vector<int64_t>* major_to_minor) {
+    *major_to_minor = shape.full_minor_to_major();
+    std::reverse(major_to_minor->begin(), major_to_minor->end());
+    std::vector<int64_t> dims;
+    for (const int64_t d : *major_to_minor) dims.push_back(shape.dims[static_cast<size_t>(d)]);
+    return Shape::array(shape.dtype, dims);
+  };
+  const auto add = [&](Opcode opcode, const Shape& shape, Instruction* operand) {
+    Instruction* made = inst->parent->add(opcode, shape, {operand}, inst->name);
+    made->loc = inst->loc;
+    return made;
+  };
+  std::vector<int64_t> source_order, target_order;
+  const Shape source = in_memory(from, &source_order), target = in_memory(to, &target_order);
+  Instruction* value = inst->operand(0);
+  if (!from.has_default_layout()) {
+    value = add(Opcode::Transpose, source, value);
+    value->dimensions = std::move(source_order);
+  }
+  if (to.has_default_layout()) {
+    inst->operands = {value};
+    return;
+  }
+  inst->opcode = Opcode::Transpose;
+  inst->operands = {add(Opcode::Bitcast, target, value)};
+  inst->dimensions.assign(target_order.size(), 0);
+  for (size_t d = 0; d < target_order.size(); ++d)
+    inst->dimensions[static_cast<size_t>(target_order[d])] = static_cast<int64_t>(d);
+}
+
+void normalise_bitcasts(Computation* computation) {
+  std::vector<Instruction*> bitcasts;
+  for (const auto& inst : computation->instructions())
+    if (inst->is(Opcode::Bitcast)) bitcasts.push_back(inst.get());
+  for (Instruction* inst : bitcasts) normalise_bitcast(inst);
+}
+
 // Named attributes have no order of their own.
 void sort_named(Attributes* a) {
   std::stable_sort(a->frontend_attributes.begin(), a->frontend_attributes.end());
@@ -162,6 +204,7 @@ Status check_structure(const Module& module) {
 Status finish_module(Module* module) {
   NCC_TRY(check_structure(*module));
   for (const auto& computation : module->computations()) {
+    normalise_bitcasts(computation.get());
     NCC_TRY(computation->sort());
     for (const auto& inst : computation->instructions()) {
       if (inst->is(Opcode::Compare)) normalise_compare(inst.get());

@@ -17,30 +17,6 @@ Literal gathered(const Literal& operand, const Shape& shape, const std::vector<i
   return out;
 }
 
-// Strides of each dimension of an array that lies in memory in its layout's order.
-std::vector<int64_t> layout_strides(const Shape& shape) {
-  std::vector<int64_t> strides(shape.dims.size(), 1);
-  int64_t step = 1;
-  for (const int64_t d : shape.full_minor_to_major()) {
-    strides[static_cast<size_t>(d)] = step;
-    step *= shape.dims[static_cast<size_t>(d)];
-  }
-  return strides;
-}
-
-// A row-major value as the bytes in memory of its layout, and back.
-Literal in_layout_order(const Literal& value, const Shape& shape) {
-  Literal out = Literal::zeros(Shape::array(value.shape().dtype, shape.dims));
-  strided_copy(size_bytes(value.shape().dtype), shape.dims, value.bytes().data(),
-               row_major_strides(shape.dims), out.mutable_data(), layout_strides(shape));
-  return out;
-}
-
-Literal from_layout_order(const Literal& in_memory, const Shape& shape) {
-  const Literal named = reshaped(in_memory, Shape::array(shape.dtype, shape.dims));
-  return gathered(named, shape, layout_strides(shape), 0);
-}
-
 }  // namespace
 
 Result<Literal> eval_constant(Evaluator&, const Instruction& inst, Operands&) {
@@ -66,13 +42,7 @@ Result<Literal> eval_reshape(Evaluator&, const Instruction& inst, Operands& oper
 Result<Literal> eval_bitcast(Evaluator&, const Instruction& inst, Operands& operands) {
   if (inst.shape.size_bytes() != operands[0].shape().size_bytes())
     return unsupported(inst, "operand and result have different byte sizes");
-  // The elements stay where they are in memory, whatever the layouts call them; literals are row-major.
-  const Shape& from = inst.operand_shape(0);
-  const Literal in_memory =
-      from.has_default_layout() ? std::move(operands[0]) : in_layout_order(operands[0], from);
-  if (inst.shape.has_default_layout())
-    return reshaped(in_memory, Shape::array(inst.shape.dtype, inst.shape.dims));
-  return from_layout_order(in_memory, inst.shape);
+  return reshaped(operands[0], inst.shape);
 }
 
 Result<Literal> eval_bitcast_convert(Evaluator&, const Instruction& inst, Operands& operands) {
