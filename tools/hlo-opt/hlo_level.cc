@@ -115,7 +115,15 @@ Status check_each(const HloOptions& options, const hlo_passes::RunOptions& run) 
     // A program without inputs folds to its result: once more with its constants as inputs.
     if (!args.empty()) continue;
     NCC_ASSIGN(const int64_t outlined, hlo_passes::constants_to_parameters(*module, args));
-    if (outlined != 0) NCC_TRY(hlo_passes::check_each_pass(*module, args, each, report));
+    if (outlined == 0) continue;
+    NCC_TRY(hlo_passes::check_each_pass(*module, args, each, report));
+    if (!options.check_specials) continue;
+    // And with special values in place of its floats; integers may be places and sizes.
+    for (size_t n = 0; n < args.size(); ++n)
+      if (is_float(args[n].shape().dtype) || is_complex(args[n].shape().dtype))
+        args[n] =
+            hlo_passes::generated_input(args[n].shape(), static_cast<uint64_t>(options.check_seed) + n, true);
+    NCC_TRY(hlo_passes::check_each_pass(*module, args, each, report));
   }
   const auto count = [&](Outcome outcome) { return counts[static_cast<size_t>(outcome)]; };
   const int64_t failed = count(Outcome::Wrong);
