@@ -190,5 +190,14 @@ TEST_CASE("complex arithmetic on special values is the interpreter's", "[expande
   }
 }
 
+TEST_CASE("complex arithmetic on plain and special values is the interpreter's", "[expanders]") {
+  for (const Type& type : kTypes) {
+    const Shape shape = Shape::array(type.dtype, {4000});
+    const Literal a = generated_input(shape, 11, true), b = generated_input(shape, 12, true);
+    for (const char* op : {"add", "subtract", "multiply", "divide", "power"})
+      CHECK(differences(type, op, {a, b}) == "");
+  }
+}
+
 }  // namespace
 }  // namespace ncc::hlo_passes
