@@ -1,5 +1,6 @@
 #include "tools/hlo-opt/hlo/computations.h"
 
+#include <unordered_set>
 #include <vector>
 
 #include "ir-formats/hlo/instruction_table.h"
@@ -60,6 +61,21 @@ bool are_equal(const Computation& a, const Computation& b, const Canonical& cano
 }
 
 }  // namespace
+
+std::vector<hlo::Computation*> step_computations(const hlo::Module& module) {
+  std::vector<Computation*> found = {module.entry()};
+  std::unordered_set<const Computation*> seen = {module.entry()};
+  for (size_t next = 0; next < found.size(); ++next) {
+    for (const auto& inst : found[next]->instructions()) {
+      const bool goes_on = inst->is(hlo::Opcode::While) || inst->is(hlo::Opcode::Conditional) ||
+                           inst->is(hlo::Opcode::Call) || inst->is(hlo::Opcode::Fusion);
+      if (!goes_on) continue;
+      for (Computation* callee : inst->called)
+        if (seen.insert(callee).second) found.push_back(callee);
+    }
+  }
+  return found;
+}
 
 Computation* clone_computation(const Computation& computation) {
   Computation* copy = computation.module()->add_computation(computation.name());

@@ -1,10 +1,15 @@
 // Whole computations as values: copies and equality.
 #pragma once
 #include <unordered_map>
+#include <vector>
 
 #include "ir-formats/hlo/module.h"
 
 namespace ncc::hlo_passes {
+
+/// The computations whose instructions are steps of the program, the entry first, and not bodies that an op
+/// applies to elements.
+std::vector<hlo::Computation*> step_computations(const hlo::Module& module);
 
 /// A copy in the same module, under a fresh name; what it calls is shared.
 hlo::Computation* clone_computation(const hlo::Computation& computation);

@@ -31,6 +31,7 @@ enum class Rounding : uint8_t {
   Exact,  // no bit changes (NaN payloads aside)
   May,    // sums may be associated or rounded in another way
   Draws,  // random numbers are drawn in another way: only shapes can be compared
+  Other,  // other results are what the pass is for: only shapes can be compared
 };
 
 /// Where a pass stands in the default order. Stages run in this order, their passes in table order.

@@ -61,7 +61,7 @@ std::string_view name(Stage stage) {
 }
 
 std::string_view name(Rounding rounding) {
-  constexpr std::string_view kNames[] = {"exact", "rounds", "draws"};
+  constexpr std::string_view kNames[] = {"exact", "rounds", "draws", "other"};
   return kNames[static_cast<size_t>(rounding)];
 }
 

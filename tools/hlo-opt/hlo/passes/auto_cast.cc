@@ -17,6 +17,7 @@
 #include <unordered_set>
 
 #include "common/diag/suggest.h"
+#include "tools/hlo-opt/hlo/computations.h"
 #include "tools/hlo-opt/hlo/evaluate.h"
 #include "tools/hlo-opt/hlo/match.h"
 #include "tools/hlo-opt/hlo/passes.h"
@@ -182,23 +183,6 @@ class AutoCast {
   std::unordered_set<const Instruction*> rounded_;  // f32r values
 };
 
-/// The computations whose instructions are steps of the program, and not bodies that an op applies to
-/// elements.
-std::vector<Computation*> steps(const hlo::Module& module) {
-  std::vector<Computation*> found = {module.entry()};
-  std::unordered_set<const Computation*> seen = {module.entry()};
-  for (size_t next = 0; next < found.size(); ++next) {
-    for (const auto& inst : found[next]->instructions()) {
-      const bool goes_on = inst->is(Opcode::While) || inst->is(Opcode::Conditional) ||
-                           inst->is(Opcode::Call) || inst->is(Opcode::Fusion);
-      if (!goes_on) continue;
-      for (Computation* callee : inst->called)
-        if (seen.insert(callee).second) found.push_back(callee);
-    }
-  }
-  return found;
-}
-
 Result<const Mode*> find_mode(std::string_view name) {
   std::vector<std::string> names;
   for (const Mode& row : kModes) {
@@ -230,7 +214,8 @@ Status auto_cast(hlo::Module& module, PassContext& context) {
   attributes.erase(at);
   ++context.changes;
   if (mode->scope == CastScope::None) return Status::ok();
-  for (Computation* computation : steps(module)) NCC_TRY(AutoCast(computation, *mode).run(context.changes));
+  for (Computation* computation : step_computations(module))
+    NCC_TRY(AutoCast(computation, *mode).run(context.changes));
   return Status::ok();
 }
 
