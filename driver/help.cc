@@ -31,6 +31,7 @@ std::string left_column(const OptionRow& option) {
   if (option.action == OptionAction::OptionalText) return text + "[=TEXT]";
   if (option.action == OptionAction::Words) return text + " NAME...";
   if (option.action == OptionAction::JsonList) return text + " STATE...";
+  if (option.action == OptionAction::JsonOrPath) return text + " JSON|PATH";
   if (option.action == OptionAction::Int) return text + " N";
   if (option.action == OptionAction::Real) return text + " X";
   if (option.action == OptionAction::Size) return text + " SIZE";
@@ -87,7 +88,7 @@ std::string bash_completion(const std::vector<std::string>& subcommands) {
       cases +=
           fmt::format("    {}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n", names, choices);
     else if (option.action == OptionAction::Path || option.action == OptionAction::Paths ||
-             option.action == OptionAction::NamedPaths)
+             option.action == OptionAction::NamedPaths || option.action == OptionAction::JsonOrPath)
       cases += fmt::format("    {}) COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", names);
   }
   std::string commands;

@@ -293,6 +293,10 @@ class Parser {
       if (value.empty()) return bad_value(name, value, "a path");
       value = absolute(value);
     }
+    if (option.action == OptionAction::JsonOrPath && !value.starts_with('{')) {
+      if (value.empty()) return bad_value(name, value, "JSON or a path");
+      value = absolute(value);
+    }
     if (option.action == OptionAction::NamedPaths) {
       const size_t equals = value.find('=');
       if (equals == std::string::npos || equals == 0 || equals + 1 == value.size())

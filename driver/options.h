@@ -34,7 +34,8 @@ enum class OptionAction : uint8_t {
   Words,
   OptionalText,
   JsonList,
-  Paths
+  Paths,
+  JsonOrPath
 };
 enum class EffectKind : uint8_t { Driver, Forward, Alias, Sets, Accepted, Refused };
 

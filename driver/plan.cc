@@ -84,6 +84,7 @@ class JobBuilder {
                   {"penguin", plan_.penguin},
                   {"neff", plan_.neff},
                   {"fp32_cast", fp32_cast_mode(options_)},
+                  {"io_config", options_.text(Opt::io_config)},
                   {"skipped", join(skipped, ",")},
                   {"passes", join(passes, ",")}};
     const std::string given = given_executable(from);
@@ -249,6 +250,28 @@ Status check_tool_overrides(const Options& options, const Registry& registry) {
   return Status::ok();
 }
 
+Status check_values(const Options& options) {
+  if (options.flag(Opt::static_weights) && options.flag(Opt::fast_loading))
+    return error(
+        Code::EARG001,
+        std::string("--static-weights and --enable-fast-loading-neuron-binaries exclude each other"));
+  if (options.integer(Opt::execute_repetition) < 1)
+    return error(Code::EARG001, std::string("--execute-repetition is 0, expected at least 1"));
+  return Status::ok();
+}
+
+/// Options that the job which reads the model would have acted on.
+std::string options_for_hlo(const Options& options) {
+  std::string names;
+  for (const OptionRow& option : all_options()) {
+    const bool acts = option.owner == "HLOToTensorizer" &&
+                      (option.effect.kind == EffectKind::Driver || option.effect.kind == EffectKind::Forward);
+    if (acts && options.used(option.id) && options.text(option.id) != option.default_value)
+      names += (names.empty() ? "" : ", ") + option.spellings().front();
+  }
+  return names;
+}
+
 /// Names that --verify may not silently miss.
 Status check_verify_stages(const Options& options) {
   const std::vector<std::string> stages = {"Frontend", "WalrusDriver", "NeuronSim"};
@@ -368,6 +391,7 @@ Result<Plan> plan_compile(const Options& options, const Registry& registry, cons
   plan.subgraphs = options.subgraphs();
   plan.warnings = options.warnings();
   NCC_TRY(check_lnc(options, plan));
+  NCC_TRY(check_values(options));
   NCC_TRY(check_tool_overrides(options, registry));
   NCC_TRY(check_verify_stages(options));
   if (options.text(Opt::optlevel) == "3") plan.warnings.push_back("-O3 runs the passes of -O2");
@@ -378,8 +402,9 @@ Result<Plan> plan_compile(const Options& options, const Registry& registry, cons
   if (ConditionContext{options, "", false, false, nullptr}.model_is_penguin()) {
     plan.imports = imports_of(plan.model);
     plan.penguin = plan.imports.front().to;
-    if (!fp32_cast_mode(options).empty())
-      plan.warnings.push_back("a Penguin model is compiled as it is: casts are made where HLO is read");
+    if (const std::string names = options_for_hlo(options); !names.empty())
+      plan.warnings.push_back(
+          fmt::format("a Penguin model is compiled as it is, without {}: HLO is not read", names));
   }
   NCC_TRY(import_images(options, plan));
   JobBuilder builder(options, registry, find_tool, plan);

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/npy/complex_planes.h"
+
 namespace ncc::bir {
 
 Result<IoDescription> parse_io(std::string_view json, const std::string& what) {
@@ -36,7 +38,8 @@ Result<std::vector<NamedArray>> run_arrays(const Module& module, const IoDescrip
                  fmt::format("missing; the program has {} parameters", io.inputs.size()));
   Tensors tensors;
   for (size_t n = 0; n < io.inputs.size(); ++n) {
-    const Array& array = inputs[n].array;
+    const bool splits = is_complex(io.inputs[n].dtype) && is_complex(inputs[n].array.dtype);
+    const Array array = splits ? planes_of(inputs[n].array) : inputs[n].array;
     tensors[io.inputs[n].variable] = {array.bytes.begin(), array.bytes.end()};
   }
   NCC_ASSIGN(const Tensors results, interpret(module, constants, tensors));
@@ -45,10 +48,14 @@ Result<std::vector<NamedArray>> run_arrays(const Module& module, const IoDescrip
     const auto found = results.find(row.variable);
     NCC_CHECK(found != results.end(), "result '{}' was not produced", row.variable);
     NamedArray out{row.name, Array::zeros(row.dtype, row.shape)};
-    if (out.array.size_bytes() != std::ssize(found->second))
+    const int64_t wanted = is_complex(row.dtype) ? 8 * out.array.num_elements() : out.array.size_bytes();
+    if (wanted != std::ssize(found->second))
       return error(Code::EBIR001, fmt::format("result '{}' has {} bytes, {} expected", row.name,
-                                              found->second.size(), out.array.size_bytes()));
-    std::memcpy(out.array.mutable_data(), found->second.data(), found->second.size());
+                                              found->second.size(), wanted));
+    if (is_complex(row.dtype))
+      out.array = complex_of(row.dtype, row.shape, found->second);
+    else
+      std::memcpy(out.array.mutable_data(), found->second.data(), found->second.size());
     outputs.push_back(std::move(out));
   }
   return outputs;

@@ -8,6 +8,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kGraphVersion = "0.5";
+constexpr const char* kRepetitionsKey = "execute_repetition";
 
 std::string dump(const json& value) {
   return value.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
@@ -42,14 +43,27 @@ std::string_view target_name(int generation) {
   return generation == 2 ? "sunda" : generation == 3 ? "cayman" : "mariana";
 }
 
-std::string write_info(const std::string& name, int generation, int num_subgraphs) {
-  return dump({{"name", name},
-               {"tool_version", kToolVersion},
-               {"version", kGraphVersion},
-               {"target", target_name(generation)},
-               {"lnc_size", 1},
-               {"num_tpb", num_subgraphs},
-               {"build", {{"flags", json::array()}}}});
+std::string write_info(const std::string& name, int generation, int num_subgraphs, int64_t repetitions) {
+  json top = {{"name", name},
+              {"tool_version", kToolVersion},
+              {"version", kGraphVersion},
+              {"target", target_name(generation)},
+              {"lnc_size", 1},
+              {"num_tpb", num_subgraphs},
+              {"build", {{"flags", json::array()}}}};
+  if (repetitions != 1) top[kRepetitionsKey] = repetitions;
+  return dump(top);
+}
+
+Result<int64_t> read_repetitions(std::string_view text) {
+  const json top = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!top.is_object()) return error(Code::ENEF001, "info.json: malformed JSON");
+  const auto found = top.find(kRepetitionsKey);
+  if (found == top.end()) return int64_t{1};
+  if (!found->is_number_integer() || found->get<int64_t>() < 1)
+    return error(Code::ENEF001, fmt::format("info.json: '{}' is {}, expected a whole number of at least 1",
+                                            kRepetitionsKey, found->dump()));
+  return found->get<int64_t>();
 }
 
 std::string write_graph(const ProgramIo& io) {

@@ -14,7 +14,10 @@ inline constexpr std::string_view kToolVersion = "0.1.0";
 /// "sunda", "cayman", "mariana".
 std::string_view target_name(int generation);
 
-std::string write_info(const std::string& name, int generation, int num_subgraphs);
+/// `repetitions`: how many times a run executes the program; our own key, not written for 1.
+std::string write_info(const std::string& name, int generation, int num_subgraphs, int64_t repetitions = 1);
+/// What info.json says of repetitions; 1 when it says nothing. ENEF001.
+Result<int64_t> read_repetitions(std::string_view json);
 std::string write_graph(const ProgramIo& io);
 std::string write_kelf(int generation, int num_subgraphs);
 std::string write_tensor_map(const ProgramIo& io);

@@ -7,13 +7,15 @@
 #include "common/files/files.h"
 #include "common/tool/tool_main.h"
 #include "ir-formats/hlo/read.h"
+#include "ir-formats/hlo/stats.h"
 #include "ir-formats/hlo/verify.h"
 #include "ir-formats/hlo/write.h"
 #include "ir-formats/penguin/io.h"
 #include "ir-formats/penguin/verify.h"
-#include "tools/hlo-opt/hlo/passes/auto_cast.h"
-#include "tools/hlo-opt/hlo/run.h"
+#include "tools/hlo2penguin/complex_planes.h"
+#include "tools/hlo2penguin/io_config.h"
 #include "tools/hlo2penguin/lower.h"
+#include "tools/hlo2penguin/model_passes.h"
 #include "tools/hlo2penguin/operators.h"
 #include "tools/hlo2penguin/strict_types.h"
 #include "tools/hlo2penguin/word_pairs.h"
@@ -22,9 +24,11 @@ namespace ncc::hlo2penguin {
 namespace {
 
 struct Options {
-  std::string input, output_dir = ".", target = "trn2", fp32_cast = "none";
+  std::string input, output_dir = ".", target = "trn2", io_config;
+  ModelPassOptions passes;
   int opt_level = 2;
   bool list_operators = false, markdown = false, text = false, strict_dtypes = false, native_int64 = false;
+  bool spmd = false, print_stats = false;
 };
 
 /// hlo_module.pb: the model as it was read, without what nothing uses, with dense ids.
@@ -36,14 +40,12 @@ Status write_hlo(hlo::Module& model, const std::string& path) {
   return write_file(path, bytes);
 }
 
-/// What the user allows beyond what the model says is done to the model first, so that hlo_module.pb (and
-/// with it every later check) says what is compiled.
-Status apply_casts(hlo::Module& model, const std::string& mode) {
-  NCC_TRY(hlo_passes::allow_fp32_cast(model, mode));
-  if (mode == "none") return Status::ok();
-  hlo_passes::RunOptions run;
-  for (const char* name : {"auto-cast", "cse", "dce"}) run.passes.push_back(hlo_passes::find_pass(name));
-  return hlo_passes::run_passes(model, run);
+/// One physical core is compiled for: a program that is to be divided first is not one that can be.
+Status check_spmd(const hlo::Module& model) {
+  if (model.num_partitions <= 1) return Status::ok();
+  return error(Code::EARG003, "--spmd",
+               fmt::format("the module is to be divided into {} partitions, and one core is compiled for",
+                           model.num_partitions));
 }
 
 Status run(const Options& options) {
@@ -57,18 +59,24 @@ Status run(const Options& options) {
   NCC_ASSIGN(const std::unique_ptr<hlo::Module> model, hlo::read_module(options.input));
   NCC_TRY(hlo::verify(*model));
   if (options.strict_dtypes) NCC_TRY(check_strict_types(*model, options.native_int64));
-  NCC_TRY(apply_casts(*model, options.fp32_cast));
+  if (options.spmd) NCC_TRY(check_spmd(*model));
+  if (!options.io_config.empty()) NCC_TRY(check_io_config(options.io_config, *model));
+  NCC_TRY(run_model_passes(*model, options.passes));
+  if (options.print_stats) fmt::print("{}", hlo::print_stats(*model));
 
   // hlo_module.pb keeps the model's own types: goldens are what the host sees.
   const Interface interface = interface_of(*model);
-  const std::unique_ptr<hlo::Module> paired = options.native_int64 ? model->clone() : nullptr;
-  if (paired) NCC_TRY(pair_words(*paired));
+  const bool is_complex = holds_complex(*model);
+  const std::unique_ptr<hlo::Module> own = options.native_int64 || is_complex ? model->clone() : nullptr;
+  if (is_complex) NCC_TRY(split_complex(*own));
+  if (options.native_int64) NCC_TRY(pair_words(*own));
 
   penguin::Module module;
   ConstantStore constants;
   Lowering lowering(module, constants);
-  NCC_TRY(lowering.run(paired ? *paired : *model));
-  if (paired) declare_interface(interface, module);
+  NCC_TRY(lowering.run(own ? *own : *model));
+  if (options.native_int64) declare_interface(interface, module);
+  if (is_complex) declare_complex(interface, module);
   NCC_TRY(penguin::verify(module));
   Metrics metrics = lowering.metrics();
   metrics.count_io(module);
@@ -104,13 +112,22 @@ int main(int argc, char** argv) {
             "work directory: penguin.pb, constants.bin, hlo_module.pb, hlo_netlist.json, hlo_metrics.json");
         app.add_option("--target", options.target, "trn1 or trn2");
         app.add_option("-O", options.opt_level, "optimisation level");
-        app.add_option("--fp32-cast", options.fp32_cast,
+        app.add_option("--fp32-cast", options.passes.fp32_cast,
                        "compute f32 in a narrower type: none, or matmult or all, plain (bf16) or with -bf16, "
                        "-fp16, -fp32r, -fp8e4");
+        for (const hlo2penguin::ModelPassRow& row : hlo2penguin::kModelPasses)
+          if (!row.flag.empty())
+            app.add_flag(std::string(row.flag), options.passes.wanted[static_cast<size_t>(row.id)],
+                         std::string(row.help));
         app.add_flag("--native-int64", options.native_int64,
                      "compute 64-bit integers exactly, on pairs of 32-bit words");
         app.add_flag("--strict-dtypes", options.strict_dtypes,
                      "refuse element types that the device would compute in a narrower one");
+        app.add_option("--io-config", options.io_config,
+                       "the interface that the model is expected to have, as JSON or a file of it");
+        app.add_flag("--spmd", options.spmd, "refuse a module that is to be divided into partitions");
+        app.add_flag("--print-module-stats", options.print_stats,
+                     "print what the module that is compiled holds and costs");
         app.add_flag("--text", options.text, "also write penguin.txt");
         app.add_flag("--list-operators", options.list_operators,
                      "print the operators and whether they are supported, and stop");

@@ -29,9 +29,27 @@ bool is_parameter(const OpInfo& row) { return row.opcode == hlo::Opcode::Paramet
 
 std::string_view answer(bool yes) { return yes ? "yes" : "no"; }
 std::string_view evaluated(const OpInfo& row) { return answer(is_parameter(row) || is_evaluated(row)); }
-std::string_view compiled(const OpInfo& row) { return answer(has_lowering(row.opcode)); }
+
+/// Lowered, or gone before: complex values are taken apart (complex_planes.h).
+bool is_compiled(const OpInfo& row) {
+  switch (row.opcode) {
+    case hlo::Opcode::Complex:
+    case hlo::Opcode::Real:
+    case hlo::Opcode::Imag:
+    case hlo::Opcode::Conj:
+      return true;
+    default:
+      return has_lowering(row.opcode);
+  }
+}
+std::string_view compiled(const OpInfo& row) { return answer(is_compiled(row)); }
 
 std::string code(std::string_view text) { return text.empty() ? "" : fmt::format("`{}`", text); }
+
+std::string device_form(const DtypeInfo& row) {
+  if (row.kind == DtypeKind::Complex) return "by parts";
+  return has_machine_form(row.dtype) ? code(row.machine) : "no";
+}
 
 std::string shapes_text(const OpInfo& row) {
   if (row.max_operands < 0) return fmt::format("{} or more", row.min_operands);
@@ -45,8 +63,7 @@ std::string element_types() {
     const DtypeInfo& row = info(static_cast<Dtype>(i));
     if (row.dtype == Dtype::Token || row.dtype == Dtype::Opaque || row.dtype == Dtype::F32R) continue;
     text += fmt::format("| `{}` | {} | {} | {} |\n", row.hlo, code(row.mlir),
-                        row.dtype == Dtype::Pred ? 1 : row.bits,
-                        has_machine_form(row.dtype) ? code(row.machine) : "no");
+                        row.dtype == Dtype::Pred ? 1 : row.bits, device_form(row));
   }
   return text;
 }
@@ -58,7 +75,7 @@ std::string operators_text() {
   for (const OpInfo& row : hlo::all_opcodes()) {
     const std::string_view shown = row.mlir.empty() ? row.hlo : row.mlir;
     text += fmt::format("{:<34} {:<12} {:<14} {}\n", shown, hlo::name(row.kind),
-                        has_lowering(row.opcode) ? "supported" : "not supported",
+                        is_compiled(row) ? "supported" : "not supported",
                         evaluated(row) == "yes" ? "evaluated" : "not evaluated");
   }
   return text;
@@ -67,7 +84,7 @@ std::string operators_text() {
 std::string operators_markdown() {
   int compiled_count = 0, evaluated_count = 0;
   for (const OpInfo& row : hlo::all_opcodes()) {
-    compiled_count += has_lowering(row.opcode);
+    compiled_count += is_compiled(row);
     evaluated_count += evaluated(row) == "yes";
   }
   std::string text = fmt::format(
@@ -105,8 +122,10 @@ std::string operators_markdown() {
       "`sdy.sharding_constraint`, `sdy.manual_computation`.\n\n## Element types\n\nTypes without a device "
       "form are "
       "evaluated; a compiled program may hold them only where the lowering narrows or removes\nthem. 64-bit "
-      "integers, "
-      "`f64` and complex values are refused where they would have to be stored on the device.\n\n";
+      "integers "
+      "and `f64` are refused where they would have to be stored on the device. Complex\nvalues are computed "
+      "by "
+      "real and imaginary parts; a loop that carries them is refused.\n\n";
   return text + element_types();
 }
 

@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
     app.add_option("--work-dir", pack.work_dir, "folder with sg00/, constants.bin, hlo_metrics.json")
         ->capture_default_str();
     app.add_option("--name", pack.name, "graph name in the header")->capture_default_str();
+    app.add_option("--execute-repetition", pack.repetitions, "how many times a run executes the program")
+        ->check(CLI::PositiveNumber);
     app.add_flag("--no-compression", plain, "a plain tar, also with few constants");
     app.add_flag("--wrap", wraps, "write an HLO module that calls a NEFF");
     app.add_option("--hlo", wrapped.hlo, "the model (with --wrap)");

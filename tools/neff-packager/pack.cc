@@ -107,7 +107,7 @@ class Packer {
     add_text("sg00/tensor_map.json", neff::write_tensor_map(io));
     add_text("neff.json", neff::write_graph(io));
     add_text("kelf-0.json", neff::write_kelf(generation_, 1));
-    add_text("info.json", neff::write_info(options_.name, generation_, 1));
+    add_text("info.json", neff::write_info(options_.name, generation_, 1, options_.repetitions));
     return Status::ok();
   }
 

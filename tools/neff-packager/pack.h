@@ -11,6 +11,7 @@ struct PackOptions {
   std::string work_dir = ".";
   std::string output;
   std::string name = "file.neff";  // the header's graph name
+  int64_t repetitions = 1;         // of the program in one run
   bool compress = true;            // constants above 16 MiB switch it off
 };
 

@@ -18,6 +18,8 @@ struct TimedRun {
   machine::RunReport report;
   const ArchModel* arch = nullptr;
   std::optional<double> roofline_ns;
+  int64_t repetitions = 1;  // the report is of the last one
+  int64_t total_ns = 0;     // of all of them
 };
 
 struct Outcome {
@@ -40,7 +42,8 @@ Result<const Level*> find_level(const std::string& path);
 Result<Outcome> run_neff(const SimOptions& options, const Inputs& inputs);
 /// Runs Penguin at tensor level, with constants.bin beside the file. ERUN001, EPEN001.
 Result<Outcome> run_penguin(const SimOptions& options, const Inputs& inputs);
-/// Runs BIR in program order on the machine's semantics; io.json stands beside the file, constants.bin there or one folder up.
+/// Runs BIR in program order on the machine's semantics; io.json stands beside the file, constants.bin there
+/// or one folder up.
 Result<Outcome> run_bir(const SimOptions& options, const Inputs& inputs);
 /// Runs an HLO proto, HLO text or StableHLO module on the reference interpreter. ERUN001, EVRF*, EHLO001,
 /// EMLR001.

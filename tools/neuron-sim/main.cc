@@ -24,6 +24,9 @@ int main(int argc, char** argv) {
     app.add_option("--trace", options.trace, "write a Chrome trace");
     app.add_flag("--functional", options.functional, "skip the checks for races and unwritten memory");
     app.add_flag("--timing-only", options.timing_only, "simulate time without data; needs no inputs");
+    app.add_option("--execute-repetition", options.repetitions,
+                   "execute a NEFF's program this many times (default: as the NEFF says)")
+        ->check(CLI::PositiveNumber);
     app.add_option("--threads", options.threads, "threads for large instructions")->check(CLI::Range(1, 256));
   };
   const auto run = [&] {

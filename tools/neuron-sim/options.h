@@ -14,9 +14,10 @@ struct SimOptions {
   std::string output_dir;                // results go here as NNN.npy and manifest.json
   std::string expect_dir;
   Tolerance tolerance{-1, -1};  // a negative part = default_tolerance of each result's type
-  std::string report, trace;  // files; empty = none
-  bool functional = false;    // no checks of races and unwritten memory
-  bool timing_only = false;   // no data
+  std::string report, trace;    // files; empty = none
+  bool functional = false;      // no checks of races and unwritten memory
+  bool timing_only = false;     // no data
+  int64_t repetitions = 0;      // of the program; 0 = as the file says
   int threads = 2;
 };
 

@@ -92,6 +92,10 @@ std::string report_json(const RunSummary& s) {
   const Figures f = figures(s);
   ordered_json out;
   out["time_ns"] = s.run->time_ns;
+  if (s.repetitions != 1) {
+    out["repetitions"] = s.repetitions;
+    out["total_time_ns"] = s.total_ns;
+  }
   out["roofline_ns"] = s.roofline_ns ? ordered_json(*s.roofline_ns) : ordered_json(nullptr);
   out["efficiency"] = s.roofline_ns ? ordered_json(f.efficiency) : ordered_json(nullptr);
   out["pe_utilization"] = f.pe_utilization;
@@ -119,6 +123,9 @@ std::string report_json(const RunSummary& s) {
 std::string summary_text(const RunSummary& s) {
   const Figures f = figures(s);
   std::string out = fmt::format("time        {:.3f} us on {}\n", f.time_ns / 1e3, s.arch->name);
+  if (s.repetitions != 1)
+    out += fmt::format("repetition  {} times, {:.3f} us in all\n", s.repetitions,
+                       static_cast<double>(s.total_ns) / 1e3);
   if (s.roofline_ns)
     out +=
         fmt::format("roofline    {:.3f} us, {} of it reached\n", *s.roofline_ns / 1e3, percent(f.efficiency));

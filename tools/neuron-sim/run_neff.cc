@@ -1,6 +1,7 @@
 // The NEFF level: bytes to a verified program, arrays to DRAM variables, machine, variables to arrays.
 #include <nlohmann/json.hpp>
 
+#include "ir-formats/neff/graph_json.h"
 #include "ir-formats/neff/neff_file.h"
 #include "tools/neuron-sim/host_arrays.h"
 #include "tools/neuron-sim/levels.h"
@@ -75,6 +76,23 @@ machine::RunOptions machine_options(const SimOptions& options) {
   return run;
 }
 
+/// From reset, with inputs as they are given: what an earlier run wrote is not seen.
+Result<std::vector<NamedArray>> run_once(const SimOptions& options, const Inputs& inputs,
+                                         const neff::ProgramIo& io, std::span<const std::byte> constants,
+                                         TimedRun& timed) {
+  Dram dram(timed.program.variables.size());
+  if (!options.timing_only) {
+    NCC_TRY(bind_inputs(timed.program, io, inputs, dram));
+    bind_outputs(timed.program, io, dram);
+    bind_constants(timed.program, constants, dram);
+  }
+  NCC_ASSIGN(timed.report, machine::run(timed.program, dram.memory, machine_options(options)));
+  std::vector<NamedArray> outputs;
+  for (size_t i = 0; !options.timing_only && i < io.outputs.size(); ++i)
+    outputs.push_back({io.outputs[i].name, from_device(io.outputs[i], dram.outputs[i])});
+  return outputs;
+}
+
 }  // namespace
 
 Result<Outcome> run_neff(const SimOptions& options, const Inputs& inputs) {
@@ -92,15 +110,16 @@ Result<Outcome> run_neff(const SimOptions& options, const Inputs& inputs) {
   if (const auto found = file->members().find("hlo_metrics.json"); found != file->members().end()) {
     NCC_ASSIGN(timed.roofline_ns, read_roofline(found->second));
   }
-  Dram dram(timed.program.variables.size());
-  if (!options.timing_only) {
-    NCC_TRY(bind_inputs(timed.program, io, inputs, dram));
-    bind_outputs(timed.program, io, dram);
-    bind_constants(timed.program, file->constants(subgraph), dram);
+  const std::span<const std::byte> constants = file->constants(subgraph);
+  timed.repetitions = options.repetitions;
+  if (timed.repetitions == 0) {
+    NCC_ASSIGN(const std::string_view text, file->member("info.json"));
+    NCC_ASSIGN(timed.repetitions, neff::read_repetitions(text));
   }
-  NCC_ASSIGN(timed.report, machine::run(timed.program, dram.memory, machine_options(options)));
-  for (size_t i = 0; !options.timing_only && i < io.outputs.size(); ++i)
-    outcome.outputs.push_back({io.outputs[i].name, from_device(io.outputs[i], dram.outputs[i])});
+  for (int64_t i = 0; i < timed.repetitions; ++i) {
+    NCC_ASSIGN(outcome.outputs, run_once(options, inputs, io, constants, timed));
+    timed.total_ns += timed.report.time_ns;
+  }
   return outcome;
 }
 

@@ -73,8 +73,12 @@ Status simulate(const SimOptions& options, std::string& summary) {
   NCC_TRY(write_outputs(options, outcome));
   RunSummary run;
   if (outcome.timed) {
-    run = {&outcome.timed->program, &outcome.timed->report, outcome.timed->arch, outcome.timed->roofline_ns,
-           false};
+    run.program = &outcome.timed->program;
+    run.run = &outcome.timed->report;
+    run.arch = outcome.timed->arch;
+    run.roofline_ns = outcome.timed->roofline_ns;
+    run.repetitions = outcome.timed->repetitions;
+    run.total_ns = outcome.timed->total_ns;
     NCC_TRY(write_reports(options, run));
   }
   const Status compared = options.expect_dir.empty() ? Status::ok() : compare_outputs(options, outcome);

@@ -1,6 +1,7 @@
 #include "ir-formats/penguin/interpret.h"
 
 #include "common/files/files.h"
+#include "common/npy/complex_planes.h"
 #include "ir-formats/penguin/interpret/run.h"
 #include "ir-formats/penguin/io.h"
 #include "ir-formats/penguin/verify.h"
@@ -19,6 +20,8 @@ bool has_same_bytes(const IoBinding& binding, const Tensor& tensor) {
   for (const int64_t dim : binding.declared_shape) bytes *= dim;
   return bytes == tensor.num_elements() * ncc::size_bytes(tensor.dtype);
 }
+
+bool is_split(const IoBinding& binding) { return binding.conversion == "complex_planes"; }
 
 class Run {
  public:
@@ -46,6 +49,8 @@ class Run {
       const size_t number = outputs.size() - 1;
       if (number >= module_.outputs.size()) continue;
       const IoBinding& binding = module_.outputs[number];
+      if (is_split(binding))
+        outputs.back() = complex_of(binding.declared_dtype, binding.declared_shape, outputs.back().bytes);
       if (has_same_bytes(binding, function_.tensors[id])) {
         outputs.back().dtype = binding.declared_dtype;
         outputs.back().shape = binding.declared_shape;
@@ -63,6 +68,8 @@ class Run {
       const Tensor& tensor = function_.tensors[function_.inputs[i]];
       const std::string name = i < module_.inputs.size() ? module_.inputs[i].name : tensor.name;
       Array given = inputs[i];
+      if (i < module_.inputs.size() && is_split(module_.inputs[i]) && is_complex(given.dtype))
+        given = planes_of(given);
       // The host's form of the same bytes.
       if (i < module_.inputs.size() && given.shape == module_.inputs[i].declared_shape &&
           ncc::size_bytes(given.dtype) == ncc::size_bytes(module_.inputs[i].declared_dtype) &&

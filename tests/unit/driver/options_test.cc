@@ -59,9 +59,10 @@ TEST_CASE("bad options are named", "[driver]") {
   CHECK(code_of({"--dry-run=perhaps"}) == "EARG001");
   CHECK(code_of({"--no-such-option"}) == "EARG002");
   CHECK(code_of({"-x"}) == "EARG002");
-  CHECK(code_of({"--upcast-all-to-fp32"}) == "EARG003");
-  CHECK(code_of({"--execute-repetition=1"}).empty());
-  CHECK(code_of({"--execute-repetition=2"}) == "EARG003");
+  CHECK(code_of({"--partition"}) == "EARG003");
+  CHECK(code_of({"--neuroncore-pipeline-cores=1"}).empty());
+  CHECK(code_of({"--neuroncore-pipeline-cores=2"}) == "EARG003");
+  CHECK(code_of({"--io-config="}) == "EARG001");
 }
 
 TEST_CASE("deprecated spellings mean another option and warn", "[driver]") {
