@@ -1,5 +1,7 @@
 // Custom calls with a meaning: linear algebra libraries, orders, ops with sizes as operands, annotations,
 // refusals. Expected values are worked out by hand.
+#include <cmath>
+
 #include "tests/unit/ir-formats/hlo/interpreter/run_text.h"
 
 using namespace ncc;
@@ -196,6 +198,31 @@ TEST_CASE("results of open size of a solver have the sizes that its last operand
   CHECK(result.elements()[0].shape().dims == std::vector<int64_t>{1, 2, 2});
   CHECK(values_of(result.elements()[0]) == Values{2, 0, 1, 1});
   CHECK(values_of(result.elements()[1]) == Values{0});
+}
+
+TEST_CASE("rows in compressed form times a dense array", "[interpreter]") {
+  const auto product = [](const std::string& starts, const std::string& type) {
+    return "HloModule m\nENTRY main {\n  v = " + type + "[3] constant({1, 2, 3})\n  s = s32[4] constant({" +
+           starts + "})\n  c = s32[3] constant({1, 0, 1})\n  d = " + type +
+           "[2,2] constant({{1, 2}, {10, 20}})\n  ROOT r = " + type +
+           "[3,2] custom-call(v, s, c, d), custom_call_target=\"cpu_csr_sparse_dense_ffi\"\n}";
+  };
+  for (const std::string type : {"f32", "s8"})
+    CHECK(values_of(run_text(product("0, 1, 1, 3", type))) == Values{10, 20, 0, 0, 32, 64});
+  CHECK(refusal(product("0, 2, 1, 3", "f32")).find("row start 2 is out of order") != std::string::npos);
+}
+
+TEST_CASE("a singular tridiagonal system has a finite solution when its pivots may be perturbed",
+          "[interpreter]") {
+  const auto solve = [](const std::string& diagonal) {
+    return values_of(run_text(
+        "HloModule m\nENTRY main {\n  l = f32[3] constant({0, 1, 4})\n  d = f32[3] constant({" + diagonal +
+        "})\n  u = f32[3] constant({1, 1, 0})\n  b = f32[3,1] constant({{4}, {8}, {17}})\n  ROOT r = "
+        "f32[3,1] "
+        "custom-call(l, d, u, b), custom_call_target=\"tridiagonal_solve_perturbed_ffi\"\n}"));
+  };
+  CHECK(solve("2, 2, 3") == Values{1, 2, 3});
+  for (double value : solve("0, 0, 0")) CHECK(std::isfinite(value));
 }
 
 TEST_CASE("the functions that frameworks keep whole are computed", "[interpreter]") {
