@@ -1,7 +1,9 @@
 #include "tools/hlo-opt/hlo/draws.h"
 
+#include <algorithm>
 #include <charconv>
 #include <set>
+#include <unordered_set>
 
 #include "tools/hlo-opt/hlo/editor.h"
 #include "tools/hlo-opt/hlo/equivalence.h"
@@ -78,6 +80,29 @@ bool has_repeated_draws(const hlo::Module& module) {
 bool has_draws(const hlo::Module& module) {
   bool found = false;
   each_draw(module, [&](const Instruction&) { found = true; });
+  return found;
+}
+
+std::vector<bool> depend_on_draws(const hlo::Module& module, const std::vector<const Instruction*>& values) {
+  std::unordered_set<const Computation*> drawing;
+  const auto draws = [&](const Instruction& inst) {
+    return inst.is(Opcode::Rng) || inst.is(Opcode::RngGetAndUpdateState) ||
+           std::any_of(inst.called.begin(), inst.called.end(),
+                       [&](const Computation* called) { return drawing.count(called) != 0; });
+  };
+  std::unordered_set<const Instruction*> tainted;
+  // Callees come first, and so do operands.
+  for (const Computation* computation : module.post_order()) {
+    for (const Instruction* inst : computation->post_order()) {
+      const bool is_drawn = draws(*inst);
+      if (is_drawn) drawing.insert(computation);
+      if (is_drawn || std::any_of(inst->operands.begin(), inst->operands.end(),
+                                  [&](const Instruction* operand) { return tainted.count(operand) != 0; }))
+        tainted.insert(inst);
+    }
+  }
+  std::vector<bool> found;
+  for (const Instruction* value : values) found.push_back(tainted.count(value) != 0);
   return found;
 }
 

@@ -7,6 +7,8 @@
 // passes may reorder independent draws. Draws that one instruction makes one after the other, in a loop, are
 // alike.
 #pragma once
+#include <vector>
+
 #include "ir-formats/hlo/module.h"
 
 namespace ncc::hlo_passes {
@@ -18,6 +20,11 @@ void unmark_draws(hlo::Module& module);
 /// Two rng instructions with one mark: copies of one instruction.
 bool has_repeated_draws(const hlo::Module& module);
 bool has_draws(const hlo::Module& module);
+
+/// Whether these values of the entry computation may depend on random numbers of rng or on the state of
+/// rng-get-and-update-state; a value of an op that calls something that draws may.
+std::vector<bool> depend_on_draws(const hlo::Module& module,
+                                  const std::vector<const hlo::Instruction*>& values);
 
 /// Each rng becomes the pattern of its mark: values from its lower to its upper bound, in the bounds' own
 /// type.

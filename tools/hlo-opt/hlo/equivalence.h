@@ -40,6 +40,7 @@ class EquivalenceCheck {
 
   std::vector<hlo::Literal> args_;
   std::vector<hlo::Literal> before_;
+  std::vector<bool> drawn_;  // per result of a process: it may depend on random numbers
 };
 
 /// The arguments that `prepare` makes or reads.

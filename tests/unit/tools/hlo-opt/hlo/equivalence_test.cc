@@ -139,6 +139,23 @@ TEST_CASE("passes do not merge draws, and do not see the marks by which they are
   CHECK(outcome_of("rng-expander", kTwoDraws) == Outcome::Equal);
 }
 
+TEST_CASE("a pass that draws other numbers changes nothing else", "[hlo-passes]") {
+  constexpr PassInfo kDraws{"a-drawing-pass", nullptr, Stage::OnDemand, Rounding::Draws, "test"};
+  const auto text = [](const std::string& drawn, const std::string& plain) {
+    return "HloModule m\nENTRY main {\n  low = f32[] parameter(0)\n  high = f32[] parameter(1)\n  x = "
+           "f32[16] rng(low, high), "
+           "distribution=rng_uniform\n  a = f32[16] broadcast(low), dimensions={}\n  d = f32[16] " +
+           drawn + "\n  p = f32[16] " + plain +
+           "\n  t = (f32[16], f32[16]) tuple(a, d)\n  ROOT r = ((f32[16], f32[16]), f32[16]) "
+           "tuple(t, p)\n}";
+  };
+  const std::unique_ptr<hlo::Module> module = parse(text("add(x, a)", "negate(a)"));
+  Result<EquivalenceCheck> check = EquivalenceCheck::prepare(*module, {"", 1, false});
+  REQUIRE(check.is_ok());
+  CHECK(check->compare(*parse(text("multiply(x, a)", "negate(a)")), kDraws).is_ok());
+  CHECK_FALSE(check->compare(*parse(text("add(x, a)", "add(a, a)")), kDraws).is_ok());
+}
+
 TEST_CASE("copies of one draw are draws of their own in the next comparison", "[hlo-passes]") {
   const std::unique_ptr<hlo::Module> module = parse(R"(HloModule m
 draw {
