@@ -50,7 +50,7 @@ Factors hyperbolic_cosine_factors(Value y) {
   return {select(far, half, 0.5 * (exp(y) + exp(-y))), select(far, half * 0.5, half.like(1))};
 }
 
-// x, or where it is 0 and should have the sign of `sign` (0 for 0), a number of this size.
+// x, or where it is 0 a number of this size with the sign of `sign_of`; 0 for 0.
 Value not_zero(Value x, Value sign_of, double size) { return select(equal(x, 0), sign(sign_of) * size, x); }
 
 // A number of the sign of x, at most 1: for the sign of a zero that is multiplied with it.

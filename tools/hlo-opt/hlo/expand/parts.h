@@ -9,7 +9,7 @@ struct Parts {
 };
 
 // Rounding differs from one-precision-up evaluation in the last places; no intermediate result overflows
-// where the magnitude of the result does not.
+// where the magnitude of the result does not. Special values: docs/decisions.md.
 Value magnitude(const Parts& z);
 Parts product(const Parts& a, const Parts& b);
 Parts quotient(const Parts& a, const Parts& b);
