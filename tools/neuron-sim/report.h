@@ -15,8 +15,8 @@ struct RunSummary {
   const machine::RunReport* run = nullptr;
   const ArchModel* arch = nullptr;
   std::optional<double> roofline_ns;
-  int64_t repetitions = 1, total_ns = 0;  // total of all; the other figures are of the last one
   bool compared = false;                  // outputs were compared and agree
+  int64_t repetitions = 1, total_ns = 0;  // total of all; the other figures are of the last one
 };
 
 /// Stable keys; see docs in report.cc.

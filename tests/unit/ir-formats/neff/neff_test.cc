@@ -174,5 +174,14 @@ TEST_CASE("the dump names tensors, queues and instructions", "[neff]") {
   CHECK(json->find("\"pkg_version\": 2") != std::string::npos);
 }
 
+TEST_CASE("repetitions are written when there are several, and read back", "[neff]") {
+  CHECK(write_info("m", 3, 1) == write_info("m", 3, 1, 1));
+  CHECK(write_info("m", 3, 1).find("repetition") == std::string::npos);
+  CHECK(read_repetitions(write_info("m", 3, 1)).value() == 1);
+  CHECK(read_repetitions(write_info("m", 3, 1, 7)).value() == 7);
+  for (const char* wrong : {"", "[]", R"({"execute_repetition": 0})", R"({"execute_repetition": "3"})"})
+    CHECK(read_repetitions(wrong).status().diagnostic().code == Code::ENEF001);
+}
+
 }  // namespace
 }  // namespace ncc::neff
