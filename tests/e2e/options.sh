@@ -98,7 +98,7 @@ for target in trn1 trn2; do
   check "$target: types outside are the model's" "$driver" run wide.neff --inputs "$data/matmul_bf16/inputs" --expect "$data/matmul_bf16/expected"
 done
 
-# --- batch norm, which has no lowering of its own ---
+# --- batch norm, which is arithmetic in the end ---
 cat >norm.hlo <<'HLO'
 HloModule norm
 ENTRY main {
@@ -108,6 +108,7 @@ ENTRY main {
   ROOT r = (bf16[16,3], bf16[3], bf16[3]) batch-norm-training(x, scale, offset), epsilon=0.001, feature_index=1
 }
 HLO
+check "batch norm as it is" "$driver" compile norm.hlo -o norm.neff --verify
 check "batch norm as arithmetic" "$driver" compile norm.hlo -o norm.neff --expand-batch-norm-training --verify
 check "batch norm in f32" "$driver" compile norm.hlo -o wide.neff --expand-batch-norm-training-and-grad --batch-norm-training-upcast --verify
 check "they are not the same program" refuses cmp norm.neff wide.neff
@@ -135,8 +136,23 @@ ENTRY main {
   ROOT r = (f32[4,8], f32[4,8], f32[4,4], c64[3], c64[4,8]) tuple(re, im, size, h, t)
 }
 HLO
+cat >fourier.hlo <<'HLO'
+HloModule fourier
+size { z = c64[3,9] parameter(0)
+  ROOT a = f32[3,9] abs(z) }
+ENTRY main {
+  x = f32[3,16] parameter(0)
+  y = c64[3,8] parameter(1)
+  f = c64[3,9] fft(x), fft_type=RFFT, fft_length={16}
+  a = f32[3,9] call(f), to_apply=size
+  b = f32[3,16] fft(f), fft_type=IRFFT, fft_length={16}
+  g = c64[3,8] fft(y), fft_type=FFT, fft_length={8}
+  ROOT r = (f32[3,9], f32[3,16], c64[3,8]) tuple(a, b, g)
+}
+HLO
 for target in trn1 trn2; do
   check "$target: complex arithmetic on parts" "$driver" compile turn.hlo --target $target -o turn.neff --verify
+  check "$target: calls and Fourier transforms" "$driver" compile fourier.hlo --target $target -o fourier.neff --verify
 done
 
 # --- how often a run executes the program ---

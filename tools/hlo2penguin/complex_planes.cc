@@ -1,8 +1,6 @@
 #include "tools/hlo2penguin/complex_planes.h"
 
-#include "ir-formats/hlo/verify.h"
 #include "tools/hlo-opt/hlo/editor.h"
-#include "tools/hlo-opt/hlo/run.h"
 
 namespace ncc::hlo2penguin {
 namespace {
@@ -74,21 +72,14 @@ bool holds_complex(const hlo::Module& module) {
   return false;
 }
 
-Status split_complex(hlo::Module& module) {
-  {
-    hlo_passes::ComputationEditor edit(module.entry());
-    for (Instruction* parameter : module.entry()->parameters())
-      if (is_complex_array(parameter->shape)) split_parameter(edit, parameter);
-    if (any_leaf_is_complex(module.entry()->root()->shape))
-      edit.set_root(joined_result(edit, module.entry()->root()));
-    NCC_TRY(edit.finish());
-  }
+Status split_interface(hlo::Module& module) {
+  hlo_passes::ComputationEditor edit(module.entry());
+  for (Instruction* parameter : module.entry()->parameters())
+    if (is_complex_array(parameter->shape)) split_parameter(edit, parameter);
+  if (any_leaf_is_complex(module.entry()->root()->shape))
+    edit.set_root(joined_result(edit, module.entry()->root()));
   module.has_entry_layout = false;
-  hlo_passes::RunOptions run;
-  for (const char* name : {"tuple-simplifier", "lower-complex", "algsimp", "cse", "dce"})
-    run.passes.push_back(hlo_passes::find_pass(name));
-  NCC_TRY(hlo_passes::run_passes(module, run));
-  return hlo::verify(module);
+  return edit.finish();
 }
 
 void declare_complex(const Interface& declared, penguin::Module& lowered) {

@@ -13,6 +13,7 @@
 #include "ir-formats/penguin/io.h"
 #include "ir-formats/penguin/verify.h"
 #include "tools/hlo2penguin/complex_planes.h"
+#include "tools/hlo2penguin/expansions.h"
 #include "tools/hlo2penguin/io_config.h"
 #include "tools/hlo2penguin/lower.h"
 #include "tools/hlo2penguin/model_passes.h"
@@ -67,8 +68,9 @@ Status run(const Options& options) {
   // hlo_module.pb keeps the model's own types: goldens are what the host sees.
   const Interface interface = interface_of(*model);
   const bool is_complex = holds_complex(*model);
-  const std::unique_ptr<hlo::Module> own = options.native_int64 || is_complex ? model->clone() : nullptr;
-  if (is_complex) NCC_TRY(split_complex(*own));
+  const bool expands = needs_expansion(*model);
+  const std::unique_ptr<hlo::Module> own = options.native_int64 || expands ? model->clone() : nullptr;
+  if (expands) NCC_TRY(expand(*own));
   if (options.native_int64) NCC_TRY(pair_words(*own));
 
   penguin::Module module;

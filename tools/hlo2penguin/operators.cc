@@ -6,6 +6,7 @@
 
 #include "ir-formats/hlo/opcode.h"
 #include "tools/hlo2penguin/device_types.h"
+#include "tools/hlo2penguin/expansions.h"
 #include "tools/hlo2penguin/lower.h"
 
 namespace ncc::hlo2penguin {
@@ -30,18 +31,8 @@ bool is_parameter(const OpInfo& row) { return row.opcode == hlo::Opcode::Paramet
 std::string_view answer(bool yes) { return yes ? "yes" : "no"; }
 std::string_view evaluated(const OpInfo& row) { return answer(is_parameter(row) || is_evaluated(row)); }
 
-/// Lowered, or gone before: complex values are taken apart (complex_planes.h).
-bool is_compiled(const OpInfo& row) {
-  switch (row.opcode) {
-    case hlo::Opcode::Complex:
-    case hlo::Opcode::Real:
-    case hlo::Opcode::Imag:
-    case hlo::Opcode::Conj:
-      return true;
-    default:
-      return has_lowering(row.opcode);
-  }
-}
+/// Lowered, or made of what is lowered.
+bool is_compiled(const OpInfo& row) { return has_lowering(row.opcode) || is_expanded(row.opcode); }
 std::string_view compiled(const OpInfo& row) { return answer(is_compiled(row)); }
 
 std::string code(std::string_view text) { return text.empty() ? "" : fmt::format("`{}`", text); }
