@@ -154,7 +154,9 @@ bool same_bits(double a, double b) {
 }
 
 // Every pair of values in every order, the accumulated position before the element's, as it is in a fold.
-bool is_arg_body(const Computation& body, bool is_max, bool floats) {
+// Of equal values the earlier position counts; the value is the earlier one or, as `takes_later` says, the
+// later one: zeros of both signs are equal.
+bool is_arg_body(const Computation& body, bool is_max, bool floats, bool takes_later) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Scalars tests{1, 2};
   if (floats) tests = {1, 2, nan, -0.0, 0.0};
@@ -163,7 +165,8 @@ bool is_arg_body(const Computation& body, bool is_max, bool floats) {
       const auto result = run_order_body(body, {a, 3, b, 5});
       if (!result) return false;
       const bool keeps = std::isnan(a) || (is_max ? a >= b : a <= b);
-      if (!same_bits((*result)[0], keeps ? a : b) || (*result)[1] != (keeps ? 3 : 5)) return false;
+      const double value = keeps && !(takes_later && a == b) ? a : b;
+      if (!same_bits((*result)[0], value) || (*result)[1] != (keeps ? 3 : 5)) return false;
     }
   }
   return true;
@@ -200,31 +203,39 @@ bool is_extreme(const Instruction* initial, bool lowest) {
   return value == (lowest ? -highest - 1 : highest);
 }
 
-// 1 for arg max, -1 for arg min, 0 for neither.
-int arg_kind(const Instruction& inst) {
-  if (inst.num_operands() != 4 || inst.dimensions.size() != 1) return 0;
+struct Arg {
+  bool is_max;       // else arg min
+  bool takes_later;  // of equal values
+};
+
+// Nothing when it is no arg max or arg min.
+std::optional<Arg> arg_kind(const Instruction& inst) {
+  if (inst.num_operands() != 4 || inst.dimensions.size() != 1) return std::nullopt;
   const Shape& values = inst.operand_shape(0);
   const Shape& numbers = inst.operand_shape(1);
   const int64_t dimension = inst.dimensions[0];
-  if (!is_integer(numbers.dtype) || (!is_float(values.dtype) && !is_integer(values.dtype))) return 0;
-  if (values.dims[static_cast<size_t>(dimension)] == 0 || !is_positions(inst.operand(1), dimension)) return 0;
+  if (!is_integer(numbers.dtype) || (!is_float(values.dtype) && !is_integer(values.dtype)))
+    return std::nullopt;
+  if (values.dims[static_cast<size_t>(dimension)] == 0 || !is_positions(inst.operand(1), dimension))
+    return std::nullopt;
   // Bodies may be wider than the arrays.
   for (const Instruction* parameter : inst.body()->parameters()) {
     const Dtype wanted = inst.operand_shape(parameter->index % 2).dtype;
-    if (!parameter->shape.is_scalar() || parameter->shape.dtype != wanted) return 0;
+    if (!parameter->shape.is_scalar() || parameter->shape.dtype != wanted) return std::nullopt;
   }
   const Instruction* first = inst.operand(3);
-  if (!first->is(Opcode::Constant) || first->literal.as_int64(0) != 0) return 0;
-  for (bool is_max : {true, false}) {
-    if (is_extreme(inst.operand(2), is_max) && is_arg_body(*inst.body(), is_max, is_float(values.dtype)))
-      return is_max ? 1 : -1;
-  }
-  return 0;
+  if (!first->is(Opcode::Constant) || first->literal.as_int64(0) != 0) return std::nullopt;
+  for (const bool is_max : {true, false})
+    for (const bool takes_later : {false, true})
+      if (is_extreme(inst.operand(2), is_max) &&
+          is_arg_body(*inst.body(), is_max, is_float(values.dtype), takes_later))
+        return Arg{is_max, takes_later};
+  return std::nullopt;
 }
 
-void expand_arg(ComputationEditor& edit, Instruction* inst, bool is_max) {
+void expand_arg(ComputationEditor& edit, Instruction* inst, const Arg& arg) {
   const Value values(edit, inst->operand(0)), numbers(edit, inst->operand(1));
-  const Opcode better = is_max ? Opcode::Maximum : Opcode::Minimum;
+  const Opcode better = arg.is_max ? Opcode::Maximum : Opcode::Minimum;
   const Dims& dims = values.shape().dims;
   Dims kept;
   for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d) {
@@ -238,10 +249,14 @@ void expand_arg(ComputationEditor& edit, Instruction* inst, bool is_max) {
   const Value candidates = select(wins, numbers, numbers.like(last));
   Instruction* index =
       edit.reduce(candidates.inst(), edit.scalar(numbers.dtype(), last), inst->dimensions, Opcode::Minimum);
-  // The value at that place, its sign of zero included.
+  // The value at that place, or at the last of equals, its sign of zero included.
+  Instruction* place = index;
+  if (arg.takes_later)
+    place = edit.reduce(select(wins, numbers, numbers.like(0)).inst(), edit.scalar(numbers.dtype(), 0),
+                        inst->dimensions, Opcode::Maximum);
   Instruction* initial = inst->operand(2);
   const Value others(edit, edit.broadcast_scalar(initial, dims));
-  const Value chosen = select(equal(numbers, spread(index)), values, others);
+  const Value chosen = select(equal(numbers, spread(place)), values, others);
   Instruction* value = edit.reduce(chosen.inst(), initial, inst->dimensions, better);
   edit.replace(inst, edit.tuple({value, index}));
 }
@@ -254,8 +269,8 @@ Status transform_variadic_reduce(hlo::Module& module, PassContext& context) {
     const auto count = static_cast<int64_t>(inst->shape.elements.size());
     if (is_separable(*inst->body(), count)) {
       separate(module, edit, inst);
-    } else if (const int kind = arg_kind(*inst)) {
-      expand_arg(edit, inst, kind > 0);
+    } else if (const std::optional<Arg> arg = arg_kind(*inst)) {
+      expand_arg(edit, inst, *arg);
     }
     return Status::ok();
   });

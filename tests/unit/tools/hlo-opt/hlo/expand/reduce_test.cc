@@ -38,6 +38,15 @@ TEST_CASE("arg max and arg min keep values, signs of zero and the first index", 
   CHECK(root(*after("transform-variadic-reduce", arg_module("u8", "GT", "0"))).is(Opcode::Tuple));
 }
 
+TEST_CASE("a body may keep the value of the later one of equals", "[expanders]") {
+  // Zeros of both signs are equal: the value's sign is that of the last, the index that of the first.
+  for (const auto& [better, extreme] : {std::pair("GT", "-inf"), std::pair("LT", "inf")}) {
+    std::string text = arg_module("f32", better, extreme);
+    text.replace(text.find("tuple(w, n)"), 11, "tuple(v, n)");
+    CHECK(root(*after("transform-variadic-reduce", text)).is(Opcode::Tuple));
+  }
+}
+
 TEST_CASE("bodies that are no arg max of the first index stay", "[expanders]") {
   // The last index of equals; a start that could win; an index from elsewhere.
   CHECK(root(*after("transform-variadic-reduce", arg_module("f32", "GT", "-inf", "0", "GT")))
