@@ -155,6 +155,48 @@ for target in trn1 trn2; do
   check "$target: calls and Fourier transforms" "$driver" compile fourier.hlo --target $target -o fourier.neff --verify
 done
 
+# --- reductions with bodies of their own: an arg max as JAX writes it, a running log-sum-exp ---
+cat >folds.hlo <<'HLO'
+HloModule folds
+larger { a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  better = pred[] compare(a, b), direction=GT
+  nan = pred[] compare(a, a), direction=NE
+  keep = pred[] or(better, nan)
+  same = pred[] compare(a, b), direction=EQ
+  before = pred[] compare(i, j), direction=LT
+  tie = pred[] and(same, before)
+  first = pred[] or(keep, tie)
+  v = f32[] select(keep, a, b)
+  n = s32[] select(first, i, j)
+  ROOT r = (f32[], s32[]) tuple(v, n) }
+lse { p = f32[] parameter(0)
+  q = f32[] parameter(1)
+  m = f32[] maximum(p, q)
+  a = f32[] subtract(p, m)
+  b = f32[] subtract(q, m)
+  ea = f32[] exponential(a)
+  eb = f32[] exponential(b)
+  t = f32[] add(ea, eb)
+  l = f32[] log(t)
+  ROOT r = f32[] add(m, l) }
+ENTRY main {
+  x = f32[6,12] parameter(0)
+  n = s32[6,12] iota(), iota_dimension=1
+  low = f32[] constant(-inf)
+  small = f32[] constant(-1e30)
+  zero = s32[] constant(0)
+  best = (f32[6], s32[6]) reduce(x, n, low, zero), dimensions={1}, to_apply=larger
+  sums = f32[6,12] reduce-window(x, small), window={size=1x12 pad=0_0x11_0}, to_apply=lse
+  ROOT r = ((f32[6], s32[6]), f32[6,12]) tuple(best, sums)
+}
+HLO
+for target in trn1 trn2; do
+  check "$target: reductions with bodies of their own" "$driver" compile folds.hlo --target $target -o folds.neff --verify
+done
+
 # --- how often a run executes the program ---
 check "once" "$driver" compile steps.hlo -o once.neff --execute-repetition=1
 check "without the option" "$driver" compile steps.hlo -o plain.neff

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir-formats/hlo/verify.h"
+#include "tools/hlo-opt/hlo/match.h"
 #include "tools/hlo-opt/hlo/run.h"
 #include "tools/hlo2penguin/complex_planes.h"
 
@@ -11,6 +12,21 @@ namespace ncc::hlo2penguin {
 namespace {
 
 using hlo::Instruction;
+
+// Windows of more positions are not written out: one elementwise step each.
+constexpr int64_t kMaxWindow = 64;
+
+/// Folds in another way than one binary op.
+bool has_own_body(const Instruction& inst) {
+  return inst.num_operands() > 2 || !hlo_passes::binary_body(*inst.body());
+}
+
+int64_t window_positions(const Instruction& inst) {
+  int64_t positions = 1;
+  for (const hlo::WindowDim& dim : inst.attrs().window)
+    if (__builtin_mul_overflow(positions, dim.size, &positions)) return INT64_MAX;
+  return positions;
+}
 
 struct Row {
   hlo::Opcode opcode;
