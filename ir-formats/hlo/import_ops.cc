@@ -83,7 +83,9 @@ Result<Literal> Importer::literal(const OpContext& ctx, const Attr& attr) const 
   if (attr.kind != Attr::Kind::Resource) return fail(ctx, "expected dense elements");
   const auto blob = file_.resources.find(attr.text);
   if (blob == file_.resources.end())
-    return fail(ctx, fmt::format("resource '{}' is not in the file", attr.text));
+    return fail(ctx, attr.text == "__elided__"
+                         ? "the value was left out of the file; write the model with its large constants"
+                         : fmt::format("resource '{}' is not in the file", attr.text));
   const std::string_view hex = blob->second;
   // "0x", four bytes of alignment, then the data.
   const int64_t bytes = (static_cast<int64_t>(hex.size()) - 2) / 2 - 4;

@@ -216,6 +216,19 @@ Status Parser::parse_generic(Op* op) {
   return Status::ok();
 }
 
+// Every dialect prints in its own way: what is not ours is named before its syntax makes no sense.
+Status Parser::check_known_syntax(const Op& op) const {
+  if (op.name == "module" || op.name == "builtin.module")
+    return fail_at(op.offset, "a module inside a module is not supported");
+  const size_t dot = op.name.find('.');
+  if (dot == std::string::npos) return Status::ok();
+  for (std::string_view dialect : {"stablehlo", "chlo", "func", "check", "sdy", "interpreter"})
+    if (std::string_view(op.name).substr(0, dot) == dialect) return Status::ok();
+  return error(Code::EVRF001, SourceLoc{}, op.name,
+               fmt::format("at {}: its dialect is none of stablehlo, chlo, func, check and sdy",
+                           lexer_.position(op.offset)));
+}
+
 Status Parser::parse_op(std::vector<std::unique_ptr<Op>>* out) {
   auto op = std::make_unique<Op>();
   op->offset = token().begin;
@@ -229,6 +242,7 @@ Status Parser::parse_op(std::vector<std::unique_ptr<Op>>* out) {
   } else if (token().kind == Tok::BareId) {
     op->name = full_name(token().text);
     lexer_.advance();
+    NCC_TRY(check_known_syntax(*op));
     NCC_TRY(op->name == "func.func" ? parse_func(op.get()) : parse_pretty(op.get()));
   } else {
     return token().kind == Tok::Error ? fail(lexer_.problem()) : fail("expected an operation");

@@ -45,6 +45,7 @@ class Parser {
   Status parse_metadata(File* file);
   Status parse_module(File* file);
   Status parse_op(std::vector<std::unique_ptr<Op>>* out);
+  Status check_known_syntax(const Op& op) const;
   Status parse_results(Op* op);
   Status parse_generic(Op* op);
   Status complete_function(Op* op);                           // mlir_generic.cc

@@ -188,6 +188,22 @@ TEST_CASE("a proto in text form is the module of the binary one, enums by name o
     CHECK(!is_proto_text(text));
 }
 
+TEST_CASE("operations of other dialects are named, whatever their syntax", "[hlo][mlir]") {
+  const auto problem = [](const std::string& body) {
+    const auto read = read_stablehlo("module {\n" + body + "\n}", "m.mlir");
+    return read.is_ok() ? std::string() : read.status().diagnostic().to_string();
+  };
+  CHECK(problem("func.func @main() { %0 = arith.constant dense<1> : tensor<i32> }")
+            .find("'arith.constant': at 2:") != std::string::npos);
+  CHECK(problem("ml_program.global private @g : tensor<i32>").find("'ml_program.global'") !=
+        std::string::npos);
+  CHECK(problem("module @inner {}").find("a module inside a module") != std::string::npos);
+  CHECK(problem("func.func @main() -> tensor<i32> { %0 = stablehlo.constant dense_resource<__elided__> : "
+                "tensor<i32>\n"
+                "return %0 : tensor<i32> }")
+            .find("left out of the file") != std::string::npos);
+}
+
 TEST_CASE("MLIR bytecode is refused as such", "[hlo][read]") {
   const std::string bare = std::string("ML\xEFR\x0D", 5) + "MLIR20\0rest",
                     inside = std::string("\x08\0\0\0\x14", 5) + bare;
