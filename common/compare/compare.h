@@ -66,8 +66,8 @@ std::string index_text(const std::vector<int64_t>& dims, int64_t flat);
 Status compare_output(size_t number, const std::string& name, const Array& actual, const Array& expected,
                       const Tolerance& tolerance);
 
-/// Every result against its golden, one for one, by default_tolerance of its type. EVFY001 names `after` (a stage or pass)
-/// and the first result that differs.
+/// Every result against its golden, one for one, by default_tolerance of its type. EVFY001 names `after` (a
+/// stage or pass) and the first result that differs.
 Status compare_with_goldens(const std::vector<NamedArray>& results, const std::vector<NamedArray>& goldens,
                             std::string_view after);
 

@@ -14,7 +14,8 @@ void parallel_for(int64_t n, int64_t grain, const std::function<void(int64_t beg
 
 /// Threads that parallel_for uses, the caller included.
 int thread_count();
-/// Limits the pool; 0 = the machine's processors. Takes effect only before the first parallel_for of the process.
+/// Limits the pool; 0 = the machine's processors. Takes effect only before the first parallel_for of the
+/// process.
 void set_thread_count(int count);
 
 }  // namespace ncc

@@ -185,8 +185,7 @@ class Interpreter {
     for (int64_t value = axis.lower; value < axis.upper; value += axis.step) {
       axis_values_[inst.axis] = value;
       if (options_.check)
-        for (uint32_t set : scoped_sets_[inst.axis])
-          core_->mark_unwritten(arena_.whole(set));
+        for (uint32_t set : scoped_sets_[inst.axis]) core_->mark_unwritten(arena_.whole(set));
       NCC_TRY(block(*inst.body));
     }
     return Status::ok();

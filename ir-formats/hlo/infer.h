@@ -23,11 +23,11 @@ Result<Shape> infer_reduction(const Instruction& inst);    // kinds Reduce, Wind
 Result<Shape> infer_contraction(const Instruction& inst);  // kinds Contract, Linalg, Rng
 /// Which operand of a scaled-dot is its right side: 2, or 1 in the other order of operands.
 int64_t scaled_dot_rhs_operand(const Instruction& inst);
-Result<Shape> infer_control(const Instruction& inst);      // kinds Control, Tuple
-Result<Shape> infer_effect(const Instruction& inst);       // kinds Token, Async
-Result<Shape> infer_collective(const Instruction& inst);   // kind Collective
-Result<Shape> infer_random(const Instruction& inst);       // kind Rng
-Result<Shape> infer_dynamic(const Instruction& inst);      // kind Dynamic
+Result<Shape> infer_control(const Instruction& inst);     // kinds Control, Tuple
+Result<Shape> infer_effect(const Instruction& inst);      // kinds Token, Async
+Result<Shape> infer_collective(const Instruction& inst);  // kind Collective
+Result<Shape> infer_random(const Instruction& inst);      // kind Rng
+Result<Shape> infer_dynamic(const Instruction& inst);     // kind Dynamic
 
 /// Derived sizes stop here: no stated shape is as large, so the disagreement is reported and nothing
 /// overflows.

@@ -48,7 +48,7 @@ class Parser {
   Status check_known_syntax(const Op& op) const;
   Status parse_results(Op* op);
   Status parse_generic(Op* op);
-  Status complete_function(Op* op);                           // mlir_generic.cc
+  Status complete_function(Op* op);                          // mlir_generic.cc
   Status unwrap_module(std::unique_ptr<Op> op, File* file);  // mlir_generic.cc
   Status parse_func(Op* op);
   Status parse_func_arguments(Region* body);

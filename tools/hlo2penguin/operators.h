@@ -1,5 +1,5 @@
-// The operators a model may use, from the tables that decide it: opcodes.def (what is read and verified), lowering.def
-// (what is compiled) and the interpreter's eval_table.def (what is evaluated).
+// The operators a model may use, from the tables that decide it: opcodes.def (what is read and verified),
+// lowering.def (what is compiled) and the interpreter's eval_table.def (what is evaluated).
 #pragma once
 #include <string>
 

@@ -207,9 +207,11 @@ class Rules {
     if (rows > arch_.max_stationary_free) return bad("{} stationary columns", rows);
     if (columns > arch_.max_moving_free) return bad("{} moving columns", columns);
     if (inst_.attrs().is_transpose) {
-      // The moving operand passes through and comes out turned: its free elements on partitions, its partitions along the free dim.
+      // The moving operand passes through and comes out turned: its free elements on partitions, its
+      // partitions along the free dim.
       if (out.num_partitions() != columns || free_elements(out) != moving.num_partitions())
-        return bad("a transpose of {}x{} into {}x{}", moving.num_partitions(), columns, out.num_partitions(), free_elements(out));
+        return bad("a transpose of {}x{} into {}x{}", moving.num_partitions(), columns, out.num_partitions(),
+                   free_elements(out));
     } else if (out.num_partitions() != rows || free_elements(out) != columns)
       return bad("a result of {}x{} from {}x{}", out.num_partitions(), free_elements(out), rows, columns);
     if (inst_.attrs().is_transpose && !arch_.has_pe_transpose) return bad("transpose mode on {}", arch_.name);

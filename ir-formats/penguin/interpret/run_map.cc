@@ -125,8 +125,8 @@ void run_map(const Inst& inst, RunContext& context) {
       }
       evaluate(inst.function, inst.attributes, operands, out, count);
       const int64_t step = nest.accesses.back().steps.back();
-      store(out, stored, rounding_of(inst.function, inst.attributes), target + (position.back() + start * step) * element,
-            step, count);
+      store(out, stored, rounding_of(inst.function, inst.attributes),
+            target + (position.back() + start * step) * element, step, count);
     }
   });
 }

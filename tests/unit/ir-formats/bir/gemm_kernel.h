@@ -4,7 +4,8 @@
 
 namespace ncc::bir::testing {
 
-/// Extents in tiles of 128 (m, k) and 512 (n). `keep_b`: b is loaded once per n tile instead of once per (m, n).
+/// Extents in tiles of 128 (m, k) and 512 (n). `keep_b`: b is loaded once per n tile instead of once per (m,
+/// n).
 inline Module gemm(int64_t m_tiles, int64_t n_tiles, int64_t k_tiles, const std::string& arch = "gen3") {
   Builder b(arch);
   const int64_t m = 128 * m_tiles, n = 512 * n_tiles, k = 128 * k_tiles;
@@ -13,7 +14,8 @@ inline Module gemm(int64_t m_tiles, int64_t n_tiles, int64_t k_tiles, const std:
   const uint32_t out = b.set("c", Memory::Dram, Dtype::F32, {m, n}, TensorKind::ExternalOutput);
   const affine::AxisId in = b.axis("n", n_tiles), im = b.axis("m", m_tiles), ik = b.axis("k", k_tiles);
   const affine::AxisId ib = b.axis("kb", k_tiles);
-  const uint32_t panel = b.set("panel", Memory::Sbuf, Dtype::BF16, {128, k_tiles, 512}, TensorKind::Internal, in);
+  const uint32_t panel =
+      b.set("panel", Memory::Sbuf, Dtype::BF16, {128, k_tiles, 512}, TensorKind::Internal, in);
   const uint32_t tile = b.set("tile", Memory::Sbuf, Dtype::BF16, {128, 128}, TensorKind::Internal, ik);
   const uint32_t acc = b.set("acc", Memory::Psum, Dtype::F32, {128, 512}, TensorKind::Internal, im);
   const uint32_t result = b.set("result", Memory::Sbuf, Dtype::F32, {128, 512}, TensorKind::Internal, im);

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "common/compare/compare.h"
 #include "common/npy/array_folder.h"
 #include "tests/unit/ir-formats/isa/sample_program.h"
-#include "common/compare/compare.h"
 #include "tools/neuron-sim/host_arrays.h"
 #include "tools/neuron-sim/report.h"
 

@@ -17,7 +17,8 @@ using penguin::TensorOp;
 bool Statements::reads_window(const Inst& inst) const {
   const Operand& data = inst.operands[0];
   return data.kind == Operand::Kind::Tensor &&
-         !penguin::is_injective(data.index, used_axes(inst.axes, data), [this](AxisId axis) { return extent(axis); });
+         !penguin::is_injective(data.index, used_axes(inst.axes, data),
+                                [this](AxisId axis) { return extent(axis); });
 }
 
 AxisId Statements::new_axis(AxisId from, int64_t extent) {
