@@ -100,7 +100,6 @@ Result<Value> Lowering::lower_computation(const hlo::Computation& computation, c
     Result<Value> value = lower(*inst);
     status = value.status();
     if (!value.is_ok()) break;
-    if (!value->view || !value->view->is_scalar()) metrics_.count(*inst);
     frame.values.emplace(inst, value.take());
   }
   frame_ = caller;

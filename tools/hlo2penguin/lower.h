@@ -11,7 +11,6 @@
 #include "ir-formats/hlo/module.h"
 #include "tools/hlo2penguin/builder.h"
 #include "tools/hlo2penguin/constants.h"
-#include "tools/hlo2penguin/metrics.h"
 
 namespace ncc::hlo2penguin {
 
@@ -36,7 +35,6 @@ class Lowering {
   /// Fills the module: main function, inputs, outputs. EVRF001, EVRF002 with the location of the op.
   Status run(const hlo::Module& module);
   /// Ops counted as they were executed; complete after `run`.
-  const Metrics& metrics() const { return metrics_; }
 
  private:
   using Instruction = hlo::Instruction;
@@ -156,7 +154,6 @@ class Lowering {
 
   Builder builder_;
   ConstantStore& constants_;
-  Metrics metrics_;
   Frame* frame_ = nullptr;
   int call_depth_ = 0;
 };

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "ir-formats/penguin/walk.h"
+#include "tools/hlo-opt/hlo/loops.h"
 
 namespace ncc::hlo2penguin {
 
@@ -45,6 +47,56 @@ int64_t size_bytes(const penguin::Tensor& tensor) {
   return tensor.num_elements() * ncc::size_bytes(tensor.dtype);
 }
 
+// Loops whose trip count only running them tells are run for so many trips.
+constexpr int64_t kMostTrips = 1 << 20;
+
+/// Computed before the program runs: from constants that are one scalar, or one scalar repeated.
+bool is_known(const hlo::Instruction& inst, const std::unordered_set<const hlo::Instruction*>& known) {
+  if (inst.is(hlo::Opcode::Constant)) return !inst.literal.is_tuple() && inst.literal.is_splat();
+  const bool is_simple = inst.info().elementwise || inst.info().kind == hlo::OpKind::Shape;
+  return is_simple && inst.num_operands() > 0 &&
+         std::all_of(inst.operands.begin(), inst.operands.end(),
+                     [&](const auto* operand) { return known.count(operand) != 0; });
+}
+
+class Counter {
+ public:
+  explicit Counter(Metrics& metrics) : metrics_(metrics) {}
+
+  void count(const hlo::Computation& computation, double times) {
+    std::unordered_set<const hlo::Instruction*> known;
+    for (const hlo::Instruction* inst : computation.post_order()) {
+      if (is_known(*inst, known))
+        known.insert(inst);
+      else
+        count(*inst, times);
+    }
+  }
+
+ private:
+  void count(const hlo::Instruction& inst, double times) {
+    if (inst.is(hlo::Opcode::Dot) || inst.is(hlo::Opcode::Convolution)) {
+      const Dtype a = inst.operand_shape(0).dtype, b = inst.operand_shape(1).dtype;
+      metrics_.flops[std::string(info(info(a).bits >= info(b).bits ? a : b).hlo)] +=
+          times * 2 * elements(inst.shape) * contracted(inst);
+    } else if (is_vector_op(inst) && !inst.shape.is_scalar()) {
+      metrics_.vector_elements += times * elements(inst.shape);
+    } else if (inst.is(hlo::Opcode::Constant)) {
+      metrics_.model_constant_bytes +=
+          constants_.insert(&inst).second ? inst.literal.shape().size_bytes() : 0;
+    } else if (inst.is(hlo::Opcode::While)) {
+      const std::optional<int64_t> trips = hlo_passes::trip_count(inst, kMostTrips);
+      metrics_.has_unknown_loop |= !trips;
+      count(*inst.while_body(), times * static_cast<double>(trips.value_or(1)));
+    } else if (inst.info().kind == hlo::OpKind::Control) {
+      for (const hlo::Computation* called : inst.called) count(*called, times);
+    }
+  }
+
+  Metrics& metrics_;
+  std::unordered_set<const hlo::Instruction*> constants_;
+};
+
 /// Peak of the PE array for an element type: 16 bits and less at full rate, everything computed in fp32 at a
 /// quarter (N3).
 double peak_flops(const std::string& dtype, const ArchModel& arch) {
@@ -55,15 +107,7 @@ double peak_flops(const std::string& dtype, const ArchModel& arch) {
 
 }  // namespace
 
-void Metrics::count(const hlo::Instruction& inst) {
-  if (inst.is(hlo::Opcode::Dot) || inst.is(hlo::Opcode::Convolution)) {
-    const Dtype a = inst.operand_shape(0).dtype, b = inst.operand_shape(1).dtype;
-    flops[std::string(info(info(a).bits >= info(b).bits ? a : b).hlo)] +=
-        2 * elements(inst.shape) * contracted(inst);
-  } else if (is_vector_op(inst)) {
-    vector_elements += elements(inst.shape);
-  }
-}
+void Metrics::count_model(const hlo::Module& model) { Counter(*this).count(*model.entry(), 1); }
 
 void Metrics::count_io(const penguin::Module& module) {
   const penguin::Function& main = module.main();
@@ -81,9 +125,11 @@ void Metrics::count_io(const penguin::Module& module) {
     if (tensor.role == penguin::Role::Const) constant_bytes += size_bytes(tensor);
     if (tensor.role == penguin::Role::Output) result_bytes += size_bytes(tensor);
   }
+  constant_bytes = std::min(constant_bytes, model_constant_bytes);
 }
 
-double Metrics::roofline_ns(const ArchModel& arch) const {
+std::optional<double> Metrics::roofline_ns(const ArchModel& arch) const {
+  if (has_unknown_loop) return std::nullopt;
   double matrix = 0;
   for (const auto& [dtype, count] : flops) matrix += count / peak_flops(dtype, arch) * 1e9;
   const double ticks = static_cast<double>(arch.ticks_per_second);
@@ -110,7 +156,8 @@ std::string metrics_json(const Metrics& metrics, const ArchModel& arch, const st
   root["parameter_bytes"] = metrics.parameter_bytes;
   root["constant_bytes"] = metrics.constant_bytes;
   root["result_bytes"] = metrics.result_bytes;
-  root["roofline_ns"] = metrics.roofline_ns(arch);
+  const std::optional<double> roofline = metrics.roofline_ns(arch);
+  root["roofline_ns"] = roofline ? ordered_json(*roofline) : ordered_json(nullptr);
   return root.dump(1) + "\n";
 }
 
