@@ -30,7 +30,7 @@ struct PassContext {
 enum class Rounding : uint8_t {
   Exact,  // no bit changes (NaN payloads aside)
   May,    // sums may be associated or rounded in another way
-  Draws,  // random numbers are drawn in another way: only shapes can be compared
+  Draws,  // random numbers are drawn in another way: of what may depend on them only shapes are compared
   Other,  // other results are what the pass is for: only shapes can be compared
 };
 
