@@ -6,7 +6,7 @@
 #include "ir-formats/hlo/verify.h"
 #include "tools/hlo-opt/hlo/match.h"
 #include "tools/hlo-opt/hlo/run.h"
-#include "tools/hlo2penguin/complex_planes.h"
+#include "tools/hlo2penguin/complex_interface.h"
 
 namespace ncc::hlo2penguin {
 namespace {

@@ -12,7 +12,7 @@ bool needs_expansion(const hlo::Module& module);
 bool is_expanded(hlo::Opcode opcode);
 
 /// Rewrites the module; its calls are inlined. Complex parameters and results become planes
-/// (complex_planes.h).
+/// (complex_interface.h).
 Status expand(hlo::Module& module);
 
 }  // namespace ncc::hlo2penguin

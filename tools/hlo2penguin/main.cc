@@ -12,8 +12,9 @@
 #include "ir-formats/hlo/write.h"
 #include "ir-formats/penguin/io.h"
 #include "ir-formats/penguin/verify.h"
-#include "tools/hlo2penguin/complex_planes.h"
+#include "tools/hlo2penguin/complex_interface.h"
 #include "tools/hlo2penguin/expansions.h"
+#include "tools/hlo2penguin/interface.h"
 #include "tools/hlo2penguin/io_config.h"
 #include "tools/hlo2penguin/lower.h"
 #include "tools/hlo2penguin/metrics.h"
@@ -68,7 +69,6 @@ Status run(const Options& options) {
 
   // hlo_module.pb keeps the model's own types: goldens are what the host sees.
   const Interface interface = interface_of(*model);
-  const bool is_complex = holds_complex(*model);
   const bool expands = needs_expansion(*model);
   const std::unique_ptr<hlo::Module> own = options.native_int64 || expands ? model->clone() : nullptr;
   if (expands) NCC_TRY(expand(*own));
@@ -78,8 +78,7 @@ Status run(const Options& options) {
   ConstantStore constants;
   Lowering lowering(module, constants);
   NCC_TRY(lowering.run(own ? *own : *model));
-  if (options.native_int64) declare_interface(interface, module);
-  if (is_complex) declare_complex(interface, module);
+  declare_interface(interface, options.native_int64, module);
   NCC_TRY(penguin::verify(module));
   const std::filesystem::path dir(options.output_dir);
   std::error_code failed;

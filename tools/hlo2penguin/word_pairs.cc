@@ -36,11 +36,6 @@ Shape words(const Shape& shape) {
   return Shape::array(Dtype::U32, std::move(dims));
 }
 
-void add_leaves(const Shape& shape, std::vector<Shape>& leaves) {
-  for (const Shape& element : shape.elements) add_leaves(element, leaves);
-  if (!shape.is_tuple()) leaves.push_back(shape);
-}
-
 /// The operands that are positions: they are clamped to sizes, all of which are below 2^31.
 std::pair<int64_t, int64_t> index_operands(const Instruction& inst) {
   switch (inst.opcode) {
@@ -116,14 +111,6 @@ bool is_same_words(const Instruction& inst) {
 
 }  // namespace
 
-Interface interface_of(const hlo::Module& module) {
-  Interface declared;
-  for (const Instruction* parameter : module.entry()->parameters())
-    add_leaves(parameter->shape, declared.parameters);
-  add_leaves(module.entry()->root()->shape, declared.results);
-  return declared;
-}
-
 Status pair_words(hlo::Module& module) {
   NCC_TRY(narrow_positions(module));
   hlo_passes::RunOptions run;
@@ -157,18 +144,6 @@ Status pair_words(hlo::Module& module) {
   }
   module.has_entry_layout = false;
   return hlo::verify(module);
-}
-
-void declare_interface(const Interface& declared, penguin::Module& lowered) {
-  const auto declare = [](const std::vector<Shape>& leaves, std::vector<penguin::IoBinding>& bindings) {
-    for (size_t i = 0; i < leaves.size() && i < bindings.size(); ++i) {
-      if (!is_wide(leaves[i])) continue;
-      bindings[i].declared_dtype = leaves[i].dtype;
-      bindings[i].declared_shape = leaves[i].dims;
-    }
-  };
-  declare(declared.parameters, lowered.inputs);
-  declare(declared.results, lowered.outputs);
 }
 
 }  // namespace ncc::hlo2penguin

@@ -1,4 +1,4 @@
-#include "tools/hlo2penguin/complex_planes.h"
+#include "tools/hlo2penguin/complex_interface.h"
 
 #include "tools/hlo-opt/hlo/editor.h"
 
@@ -80,19 +80,6 @@ Status split_interface(hlo::Module& module) {
     edit.set_root(joined_result(edit, module.entry()->root()));
   module.has_entry_layout = false;
   return edit.finish();
-}
-
-void declare_complex(const Interface& declared, penguin::Module& lowered) {
-  const auto declare = [](const std::vector<Shape>& leaves, std::vector<penguin::IoBinding>& bindings) {
-    for (size_t i = 0; i < leaves.size() && i < bindings.size(); ++i) {
-      if (!is_complex_array(leaves[i])) continue;
-      bindings[i].declared_dtype = leaves[i].dtype;
-      bindings[i].declared_shape = leaves[i].dims;
-      bindings[i].conversion = "complex_planes";
-    }
-  };
-  declare(declared.parameters, lowered.inputs);
-  declare(declared.results, lowered.outputs);
 }
 
 }  // namespace ncc::hlo2penguin

@@ -3,8 +3,6 @@
 #pragma once
 #include "common/diag/status.h"
 #include "ir-formats/hlo/module.h"
-#include "ir-formats/penguin/module.h"
-#include "tools/hlo2penguin/word_pairs.h"
 
 namespace ncc::hlo2penguin {
 
@@ -13,8 +11,5 @@ bool holds_complex(const hlo::Module& module);
 /// Complex parameters become planes whose parts are joined at once, complex results are taken apart. Tuples
 /// as parameters stay as they are, and are refused by the lowering.
 Status split_interface(hlo::Module& module);
-
-/// Gives the lowered module's bindings the complex types that the host sees.
-void declare_complex(const Interface& declared, penguin::Module& lowered);
 
 }  // namespace ncc::hlo2penguin
