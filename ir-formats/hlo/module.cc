@@ -305,6 +305,8 @@ const std::vector<Instruction*>& UserMap::of(const Instruction* value) const {
   return found == users_.end() ? kNone : found->second;
 }
 
+void Module::set_name(std::string name) { name_ = clean_name(std::move(name)); }
+
 Computation* Module::find(std::string_view name) const {
   for (const auto& computation : computations_) {
     if (computation->name() == name) return computation.get();

@@ -169,12 +169,13 @@ struct BufferDonor {
 
 class Module {
  public:
-  explicit Module(std::string name) : name_(std::move(name)) {}
+  /// Names become what HLO text can hold: letters, digits, '_', '.', '-'; others turn into '_'.
+  explicit Module(std::string name) { set_name(std::move(name)); }
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
   const std::string& name() const { return name_; }
-  void set_name(std::string name) { name_ = std::move(name); }
+  void set_name(std::string name);
 
   const std::vector<std::unique_ptr<Computation>>& computations() const { return computations_; }
   Computation* entry() const { return entry_; }

@@ -258,6 +258,16 @@ TEST_CASE("a combination of types that is no algorithm of HLO is kept as it stan
   CHECK_THAT(attrs.frontend_attributes[0].second, Catch::Contains("accumulation_type = tf32"));
 }
 
+TEST_CASE("a module's name is one that HLO text can hold", "[hlo][text]") {
+  const auto module =
+      take(read_stablehlo("module @\"a b,{\\C3\\A9\" { func.func @main(%x: tensor<f32>) -> tensor<f32> { "
+                          "return %x : tensor<f32> } }",
+                          "named.mlir"));
+  CHECK(module->name() == "a_b____");
+  const auto back = take(read_hlo_text(print_hlo(*module), "named.hlo"));
+  CHECK(back->name() == module->name());
+}
+
 TEST_CASE("an empty list of precisions is the default", "[hlo][mlir]") {
   const auto module = take(read_stablehlo(R"(
     func.func @main(%a: tensor<3xf32>) -> tensor<f32> {
