@@ -138,6 +138,36 @@ TEST_CASE("slices at run-time places need no address", "[expanders]") {
   }
 }
 
+TEST_CASE("every start of a slice is reached by its bits, and starts outside are clamped", "[expanders]") {
+  for (const int length : {2, 3, 4, 5, 8, 9})
+    for (int size = 1; size < length; ++size)
+      for (int start = -1; start <= length; ++start) {
+        INFO(size << " of " << length << " at " << start);
+        const std::string array = "f32[" + std::to_string(length) + ",2]";
+        const std::string part = "f32[" + std::to_string(size) + ",2]";
+        const std::string sizes = "{" + std::to_string(size) + ",2}";
+        after("dynamic-slice-expander",
+              module_of("ENTRY main {\n  x = " + array + " parameter(0)\n  u = " + part +
+                        " parameter(1)\n  i = s32[] constant(" + std::to_string(start) +
+                        ")\n  z = s32[] constant(0)\n  s = " + part +
+                        " dynamic-slice(x, i, z), dynamic_slice_sizes=" + sizes + "\n  d = " + array +
+                        " dynamic-update-slice(x, u, i, z)\n  ROOT r = (" + part + ", " + array +
+                        ") tuple(s, d)\n}\n"));
+      }
+}
+
+TEST_CASE("the selections of a slice touch twice the array, not log2(n) times", "[expanders]") {
+  const auto slice = after(
+      "dynamic-slice-expander",
+      module_of("ENTRY main {\n  x = f32[1000] parameter(0)\n  i = s32[] parameter(1)\n  ROOT r = f32[1] "
+                "dynamic-slice(x, i), dynamic_slice_sizes={1}\n}\n"));
+  int64_t places = 0;
+  for (const auto& computation : slice->computations())
+    for (const auto& inst : computation->instructions())
+      if (inst->is(Opcode::Select)) places += inst->shape.num_elements();
+  CHECK(places < 2 * 1000);
+}
+
 std::string window(const std::string& type, const std::string& op, const std::string& init,
                    const std::string& in, const std::string& out, const std::string& attributes) {
   return module_of("body { a = " + type + "[] parameter(0)\n  b = " + type + "[] parameter(1)\n  ROOT r = " +
