@@ -78,7 +78,6 @@ Status TextParser::parse_layout(Shape* shape) {
 
 // Dimension level types are parsed and dropped, as XLA does; index and pointer types belong to sparse arrays.
 Status TextParser::parse_layout_parts(LayoutExtras* extras) {
-  std::string_view raw;
   if (scan_.accept("D(")) {
     while (scan_.peek() != ')' && !scan_.at_end()) scan_.seek(scan_.position() + 1);
     NCC_TRY(scan_.expect(')'));
