@@ -143,6 +143,7 @@ class Importer {
   Status probe(OpContext& ctx);
   Status run_parallel(OpContext& ctx);
   Status manual_computation(OpContext& ctx);
+  Status named_computation(OpContext& ctx);
   Status async_start(OpContext& ctx);
   Result<Computation*> function(const OpContext& ctx, std::string_view name) const;
   // Collectives and host transfers (import_collective.cc).
@@ -167,6 +168,7 @@ class Importer {
   std::string file_name_;
   std::unique_ptr<Module> module_;
   std::unordered_map<std::string, std::pair<const Op*, Computation*>> functions_;
+  std::string meshes_;  // "name = #sdy.mesh<…>, …"
   std::vector<const Op*> function_order_;
   std::unordered_map<std::string, SourceLoc> resolved_;
   std::optional<StackFrameBuilder> frames_;

@@ -317,16 +317,59 @@ Status Importer::run_parallel(OpContext& ctx) {
   return Status::ok();
 }
 
-// The body of a manual computation works on one device's part; on one device that is the whole.
-Status Importer::manual_computation(OpContext& ctx) {
+// The body of a named computation stands where it is used.
+Status Importer::named_computation(OpContext& ctx) {
   const Region& region = ctx.op.regions[0];
   if (region.args.size() != ctx.in.size()) return fail(ctx, "one argument per operand expected");
   for (size_t i = 0; i < ctx.in.size(); ++i) {
     if (!compatible(region.args[i].type, ctx.in[i]->shape))
-      return unsupported(ctx, "values are split over several devices");
+      return fail(ctx, fmt::format("operand {} has another type than its argument", i));
     ctx.scope.values[region.args[i].name] = {ctx.in[i]};
   }
   return import_ops(region, &ctx.scope, &ctx.out);
+}
+
+// As XLA writes it: the operands' parts, the body on one device's parts, the whole of its results.
+Status Importer::manual_computation(OpContext& ctx) {
+  const Region& region = ctx.op.regions[0];
+  if (region.args.size() != ctx.in.size()) return fail(ctx, "one argument per operand expected");
+  const auto text = [&](std::string_view key, std::string_view open, std::string_view close) {
+    const Attr* attr = ctx.op.attr(key);
+    const std::string_view source = attr ? attr->source : "";
+    return source.starts_with('#') ? std::string(source) : fmt::format("{}{}{}", open, source, close);
+  };
+  const auto between = [&](std::string_view target, std::string_view key, std::string_view shardings,
+                           std::vector<Instruction*> values, const std::vector<Shape>& shapes) {
+    Instruction* inst = make(ctx, Opcode::CustomCall, packed_shape(shapes), std::move(values));
+    Attributes& a = inst->mutable_attrs();
+    a.custom_call_target = target;
+    a.custom_call_has_side_effect = true;
+    a.frontend_attributes = {{std::string(key), text(shardings, "#sdy.sharding_per_value<", ">")},
+                             {"xla.sdy.manual_axes", text("manual_axes", "#sdy<manual_axes", ">")}};
+    std::sort(a.frontend_attributes.begin(), a.frontend_attributes.end());
+    return inst;
+  };
+  const auto elements = [&](Instruction* inst) {
+    std::vector<Instruction*> values;
+    if (!inst->shape.is_tuple()) return std::vector{inst};
+    for (size_t i = 0; i < inst->shape.elements.size(); ++i)
+      values.push_back(ctx.computation()->add_get(inst, static_cast<int64_t>(i)));
+    return values;
+  };
+  std::vector<Shape> parts;
+  for (const BlockArg& arg : region.args) parts.push_back(arg.type);
+  std::vector<Instruction*> values = ctx.in;
+  if (!values.empty())
+    values = elements(
+        between("xla.sdy.GlobalToLocalShape", "xla.sdy.in_shardings", "in_shardings", values, parts));
+  NCC_ASSIGN(Computation * body, import_region(ctx, region, "xla.sdy.manual_computation_body"));
+  Instruction* call = make(ctx, Opcode::Call, body->root()->shape, std::move(values));
+  call->called = {body};
+  call->mutable_attrs().frontend_attributes = {{"inlineable", "false"}};
+  if (ctx.op.result_types.empty()) return Status::ok();
+  ctx.out = elements(between("xla.sdy.LocalToGlobalShape", "xla.sdy.out_shardings", "out_shardings",
+                             elements(call), ctx.op.result_types));
+  return Status::ok();
 }
 
 Status Importer::async_start(OpContext& ctx) {

@@ -74,7 +74,12 @@ Result<Instruction*> Importer::lookup(Scope* scope, const ValueRef& value) {
 
 Status Importer::declare_functions() {
   for (const auto& op : file_.ops) {
-    if (op->name == "sdy.mesh") continue;
+    if (op->name == "sdy.mesh") {
+      if (const Attr* mesh = op->attr("mesh"))
+        meshes_ += fmt::format("{}{} = {}{}", meshes_.empty() ? "" : ", ", string_attr(*op, "sym_name"),
+                               mesh->source.starts_with('#') ? "" : "#sdy.mesh", mesh->source);
+      continue;
+    }
     if (op->name != "func.func")
       return error(Code::EVRF001, location(op->loc, op->line), op->name, "not expected outside a function");
     if (op->regions.size() != 1) return fail_at(op->offset, "a function has one body");
@@ -297,6 +302,7 @@ Status Importer::module_attributes() {
         module_->frontend_attributes.emplace_back(name, text.text);
     }
   }
+  if (!meshes_.empty()) module_->frontend_attributes.emplace_back("xla.sdy.meshes", "{" + meshes_ + "}");
   std::sort(module_->frontend_attributes.begin(), module_->frontend_attributes.end());
   return Status::ok();
 }

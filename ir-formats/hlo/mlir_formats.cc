@@ -468,18 +468,21 @@ Status Parser::parse_sharding_op(Op* op) {
     op->attrs.emplace_back("mesh", std::move(axes));
     return parse_optional_dict(&op->attrs);
   }
-  const auto skip_keys = [&]() -> Status {
+  const auto keep_keys = [&]() -> Status {
     while (token().kind == Tok::BareId) {
+      std::string key(token().text);
       lexer_.advance();
       NCC_TRY(expect('='));
-      NCC_TRY(skip_balanced(&ignored, token().begin));
+      Attr value;
+      NCC_TRY(skip_balanced(&value, token().begin));
+      op->attrs.emplace_back(std::move(key), std::move(value));
     }
     return Status::ok();
   };
   if (op->name != "sdy.manual_computation" && op->name != "sdy.named_computation") {
     NCC_TRY(parse_values(&op->operands));
     if (is('<')) NCC_TRY(skip_balanced(&ignored, token().begin));
-    NCC_TRY(skip_keys());
+    NCC_TRY(keep_keys());
     NCC_TRY(parse_optional_dict(&op->attrs));
     return parse_types(op);
   }
@@ -487,7 +490,7 @@ Status Parser::parse_sharding_op(Op* op) {
   NCC_TRY(expect('('));
   NCC_TRY(parse_values(&op->operands));
   NCC_TRY(expect(')'));
-  NCC_TRY(skip_keys());
+  NCC_TRY(keep_keys());
   Region& region = op->regions.emplace_back();
   NCC_TRY(parse_func_arguments(&region));
   NCC_TRY(parse_region(&region));

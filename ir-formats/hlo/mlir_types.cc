@@ -43,15 +43,15 @@ Status Parser::parse_quantized(Shape* shape) {
   if (storage.starts_with("si")) storage = storage.substr(1);
   if (storage.starts_with("u") && !storage.starts_with("ui")) storage = "ui" + storage.substr(1);
   const std::optional<Dtype> dtype = dtype_from_mlir(storage);
-  if (!dtype || !is_integer(*dtype))
+  // MLIR stores at most 32 bits.
+  if (!dtype || !is_integer(*dtype) || info(*dtype).bits > 32)
     return error(Code::EVRF002, storage, fmt::format("the type at {}", lexer_.position(begin)));
   shape->dtype = *dtype;
   lexer_.advance();
   Quantization q;
   const int bits = info(*dtype).bits;
   q.storage_min = is_signed_int(*dtype) ? -(int64_t{1} << (bits - 1)) : 0;
-  q.storage_max =
-      is_signed_int(*dtype) ? (int64_t{1} << (bits - 1)) - 1 : (bits == 64 ? -1 : (int64_t{1} << bits) - 1);
+  q.storage_max = is_signed_int(*dtype) ? (int64_t{1} << (bits - 1)) - 1 : (int64_t{1} << bits) - 1;
   if (accept('<')) {
     NCC_TRY(parse_integer(&q.storage_min));
     NCC_TRY(expect(':'));

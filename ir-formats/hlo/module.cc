@@ -321,14 +321,24 @@ Computation* Module::add_computation(std::string name) {
   return computations_.back().get();
 }
 
+// What the entry does not reach comes first, unless it calls something that the entry reaches.
 std::vector<Computation*> Module::post_order() const {
-  std::vector<Computation*> order;
   std::unordered_map<const Computation*, int> state;
-  const auto visit = [&](Computation* done) { order.push_back(done); };
-  std::vector<Computation*> reachable;
+  std::vector<Computation*> reachable, others, order;
   if (entry_) post_order_from(entry_, state, callees, [&](Computation* done) { reachable.push_back(done); });
-  for (const auto& computation : computations_) post_order_from(computation.get(), state, callees, visit);
+  std::unordered_set<const Computation*> late(reachable.begin(), reachable.end());
+  for (const auto& computation : computations_)
+    post_order_from(computation.get(), state, callees, [&](Computation* done) { others.push_back(done); });
+  for (Computation* computation : others) {
+    const std::vector<Computation*> called = callees(computation);
+    if (std::any_of(called.begin(), called.end(), [&](const Computation* c) { return late.count(c) != 0; }))
+      late.insert(computation);
+    else
+      order.push_back(computation);
+  }
   order.insert(order.end(), reachable.begin(), reachable.end());
+  for (Computation* computation : others)
+    if (late.count(computation) != 0) order.push_back(computation);
   return order;
 }
 

@@ -161,11 +161,14 @@ class ProtoReader {
     StackFrames& frames = module_->stack_frames;
     frames.files.assign(index.file_names().begin(), index.file_names().end());
     frames.functions.assign(index.function_names().begin(), index.function_names().end());
+    // All of them count from 1; what is no such number means "unknown", as 0 does.
+    const auto known = [](int32_t number) { return number > 0 && number < INT32_MAX ? number : 0; };
     for (const auto& place : index.file_locations())
-      frames.places.push_back({place.file_name_id(), place.function_name_id(), place.line(), place.column(),
-                               place.end_line(), place.end_column()});
+      frames.places.push_back({known(place.file_name_id()), known(place.function_name_id()),
+                               known(place.line()), known(place.column()), known(place.end_line()),
+                               known(place.end_column())});
     for (const auto& frame : index.stack_frames())
-      frames.frames.push_back({frame.file_location_id(), frame.parent_frame_id()});
+      frames.frames.push_back({known(frame.file_location_id()), known(frame.parent_frame_id())});
   }
 
   Status read_module_facts() {

@@ -1,5 +1,6 @@
 // Calls are followed in place; conditionals without effects compute every branch and select; loops of known
 // trip count are unrolled.
+#include "ir-formats/hlo/device_part.h"
 #include "tools/hlo2penguin/lower.h"
 
 namespace ncc::hlo2penguin {
@@ -11,9 +12,10 @@ namespace {
 /// Instructions that unrolling one loop may add before it is refused.
 constexpr int64_t kMaxUnrolled = 200000;
 
-/// Custom calls that only annotate their operand.
-bool is_annotation(std::string_view target) {
-  return target == "Sharding" || target == "SPMDFullToShardShape" || target == "SPMDShardToFullShape" ||
+/// Custom calls that only annotate their operands: on one core a device's part of a value is the whole.
+bool is_annotation(const hlo::Instruction& inst) {
+  const std::string_view target = inst.attrs().custom_call_target;
+  return target == "Sharding" || target.starts_with("xla.sdy.") || hlo::leads_to_part(inst).has_value() ||
          target == "AwsNeuronTransferWithStaticRing" || target.starts_with("AwsNeuronModuleMarker") ||
          target.starts_with("NeuronBoundaryMarker");
 }
@@ -102,9 +104,10 @@ Result<Value> Lowering::lower_while(const Instruction& inst) {
 }
 
 Result<Value> Lowering::lower_custom_call(const Instruction& inst) {
-  const std::string& target = inst.attrs().custom_call_target;
-  if (is_annotation(target) && inst.num_operands() == 1) return operand(inst, 0);
-  return unsupported(inst, fmt::format("custom call '{}'", target));
+  if (!is_annotation(inst) || inst.num_operands() == 0)
+    return unsupported(inst, fmt::format("custom call '{}'", inst.attrs().custom_call_target));
+  if (inst.shape.is_tuple()) return lower_tuple(inst);
+  return operand(inst, 0);
 }
 
 }  // namespace ncc::hlo2penguin

@@ -6,6 +6,7 @@
 
 #include "common/files/files.h"
 #include "common/tool/tool_main.h"
+#include "ir-formats/hlo/device_part.h"
 #include "ir-formats/hlo/read.h"
 #include "ir-formats/hlo/stats.h"
 #include "ir-formats/hlo/verify.h"
@@ -43,6 +44,17 @@ Status write_hlo(hlo::Module& model, const std::string& path) {
   return write_file(path, bytes);
 }
 
+/// A manual computation is a program for several devices; one core is compiled for.
+Status check_devices(const hlo::Module& model) {
+  const int64_t devices = hlo::manual_devices(model);
+  if (devices <= 1) return Status::ok();
+  SourceLoc loc;
+  for (const auto& inst : model.entry()->instructions())
+    if (loc.empty() && hlo::leads_to_part(*inst)) loc = inst->loc;
+  return error(Code::EVRF001, loc, "manual computation",
+               fmt::format("written for {} devices, and one core is compiled for", devices));
+}
+
 /// One physical core is compiled for: a program that is to be divided first is not one that can be.
 Status check_spmd(const hlo::Module& model) {
   if (model.num_partitions <= 1) return Status::ok();
@@ -63,6 +75,7 @@ Status run(const Options& options) {
   NCC_TRY(hlo::verify(*model));
   if (options.strict_dtypes) NCC_TRY(check_strict_types(*model, options.native_int64));
   if (options.spmd) NCC_TRY(check_spmd(*model));
+  NCC_TRY(check_devices(*model));
   if (!options.io_config.empty()) NCC_TRY(check_io_config(options.io_config, *model));
   NCC_TRY(run_model_passes(*model, options.passes));
   if (options.print_stats) fmt::print("{}", hlo::print_stats(*model));

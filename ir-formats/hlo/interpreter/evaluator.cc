@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_set>
 
+#include "ir-formats/hlo/device_part.h"
 #include "ir-formats/hlo/interpreter/concrete.h"
 #include "ir-formats/hlo/interpreter/ops.h"
 #include "ir-formats/hlo/interpreter/ops_elementwise.h"
@@ -189,6 +190,26 @@ Result<Literal> Evaluator::run(const Computation& computation, std::vector<Liter
   return std::move(values[static_cast<size_t>(plan.root)]);
 }
 
+namespace {
+
+// Every device computes with whole values, and between the calls that lead to its part and back with that;
+// what the first one has at the end is the result.
+Result<Literal> run_manual(const Module& module, std::vector<Literal> args, int64_t devices,
+                           const InterpretOptions& options) {
+  constexpr int64_t kMostDevices = 256;  // a thread each
+  if (module.replica_count > 1 || devices > kMostDevices)
+    return error(Code::EVRF001, SourceLoc{}, "manual computation",
+                 fmt::format("written for {} replicas of {} devices; one replica of {} at most can be run",
+                             module.replica_count, devices, kMostDevices));
+  ProcessGrid grid(1, devices);
+  const std::vector<const Computation*> programs(static_cast<size_t>(devices), module.entry());
+  NCC_ASSIGN(std::vector<Literal> results,
+             run_processes(grid, programs, std::vector(programs.size(), std::move(args)), options));
+  return std::move(results[0]);
+}
+
+}  // namespace
+
 Result<Literal> interpret(const Module& module, std::span<const Literal> args,
                           const InterpretOptions& options) {
   if (!module.entry() || !module.entry()->root())
@@ -202,6 +223,8 @@ Result<Literal> interpret(const Module& module, std::span<const Literal> args,
     NCC_ASSIGN(Literal arg, checked_argument(args[i], parameters[i]->shape, static_cast<int64_t>(i)));
     checked.push_back(std::move(arg));
   }
+  const int64_t devices = manual_devices(module);
+  if (devices > 1) return run_manual(module, std::move(checked), devices, options);
   Evaluator evaluator(options);
   return evaluator.run(*module.entry(), std::move(checked));
 }

@@ -17,9 +17,10 @@ struct InterpretOptions {
   std::function<void(const Instruction&, const Literal&)> observer;
 };
 
-/// Runs the entry computation. `args` holds one literal per parameter (tuples in, tuples out). Errors:
-/// ERUN001 (a wrong argument), EVRF001 (an op without an implementation, named with its location), ERUN003 (a
-/// failed run-time assertion of the program).
+/// Runs the entry computation. `args` holds one literal per parameter (tuples in, tuples out). A module with
+/// manual computations for several devices runs on as many processes, all with these arguments; the observer
+/// sees the first one. Errors: ERUN001 (a wrong argument), EVRF001 (an op without an implementation, named
+/// with its location), ERUN003 (a failed run-time assertion of the program).
 Result<Literal> interpret(const Module& module, std::span<const Literal> args,
                           const InterpretOptions& options = {});
 /// Runs any computation of a module; argument errors are the caller's bugs.

@@ -91,14 +91,16 @@ void ProcessGrid::leave() {
 }
 
 Result<std::vector<Literal>> run_processes(ProcessGrid& grid, std::span<const Computation* const> programs,
-                                           std::vector<std::vector<Literal>> args) {
+                                           std::vector<std::vector<Literal>> args,
+                                           const InterpretOptions& first) {
   std::vector<Result<Literal>> results(programs.size(), Result<Literal>(Literal()));
   std::vector<std::thread> threads;
   for (size_t i = 0; i < programs.size(); ++i) {
     threads.emplace_back([&, i] {
-      const InterpretOptions options;
+      const InterpretOptions plain;
       const int64_t number = static_cast<int64_t>(i);
-      Evaluator evaluator(options, {&grid, {number / grid.partitions(), number % grid.partitions()}});
+      Evaluator evaluator(i == 0 ? first : plain,
+                          {&grid, {number / grid.partitions(), number % grid.partitions()}});
       try {
         results[i] = evaluator.run(*programs[i], std::move(args[i]));
       } catch (const std::exception& failure) {

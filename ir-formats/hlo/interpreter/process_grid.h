@@ -80,8 +80,9 @@ struct Process {
 };
 
 /// Runs one program per process, programs[replica * partitions + partition], each on its own arguments, and
-/// returns their results in that order. `infeed` are functions without parameters.
+/// returns their results in that order. `first` are the options of the first process.
 Result<std::vector<Literal>> run_processes(ProcessGrid& grid, std::span<const Computation* const> programs,
-                                           std::vector<std::vector<Literal>> args);
+                                           std::vector<std::vector<Literal>> args,
+                                           const InterpretOptions& first = {});
 
 }  // namespace ncc::hlo

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_set>
 
+#include "ir-formats/hlo/device_part.h"
 #include "ir-formats/hlo/interpreter/literal_npy.h"
 #include "ir-formats/hlo/interpreter/process_grid.h"
 #include "tools/hlo-opt/hlo/draws.h"
@@ -292,7 +293,10 @@ Result<std::vector<Literal>> EquivalenceCheck::results(const hlo::Module& given)
   }
   const hlo::Module& module = fixed ? *fixed : given;
   const int64_t processes = module.replica_count * module.num_partitions;
-  if (processes > 1 && processes <= kMostProcesses) return grid_results(module);
+  // A module with manual computations is one program for all devices; others have arguments of their own on
+  // each.
+  if (processes > 1 && processes <= kMostProcesses && hlo::manual_devices(module) <= 1)
+    return grid_results(module);
   std::vector<const Instruction*> observed;
   std::unordered_map<const Instruction*, Literal> values;
   for (const auto& inst : module.entry()->instructions()) {
