@@ -131,7 +131,7 @@ struct Attributes {
   std::string custom_call_target;
   std::string backend_config;
   bool custom_call_has_side_effect = false;
-  int64_t api_version = 0;  // wire number: 0 unspecified, 1 original, 2 status, 3 status unified, 4 typed FFI
+  int64_t api_version = 0;  // 0 original, else the wire number: 2 status, 3 status unified, 4 typed FFI
   int64_t schedule = 0;     // wire number: 0 none, 1 latest, 2 earliest
   bool constrain_layout = false;
   std::vector<Shape> operand_shapes_with_layout;

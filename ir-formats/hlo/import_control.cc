@@ -4,6 +4,7 @@
 
 #include "ir-formats/hlo/import.h"
 #include "ir-formats/hlo/rewrite.h"
+#include "ir-formats/hlo/wire_names.h"
 
 namespace ncc::hlo::mlir {
 namespace {
@@ -218,6 +219,7 @@ Status Importer::custom_call(OpContext& ctx) {
   if (!config) config = ctx.op.attr("backend_config");
   if (config) a.backend_config = own_text(*config);
   NCC_TRY(integer(ctx, "api_version", &a.api_version, false));
+  a.api_version = api_version_from_wire(a.api_version);
   // Such a config belongs to typed calls, whose version is not always spelled.
   if (ctx.op.attr("mhlo.backend_config") && !ctx.op.attr("api_version")) a.api_version = kTypedApi;
   if (const Attr* aliases = ctx.op.attr("output_operand_aliases")) {
@@ -335,7 +337,7 @@ Status Importer::manual_computation(OpContext& ctx) {
   if (region.args.size() != ctx.in.size()) return fail(ctx, "one argument per operand expected");
   const auto text = [&](std::string_view key, std::string_view open, std::string_view close) {
     const Attr* attr = ctx.op.attr(key);
-    const std::string_view source = attr ? attr->source : "";
+    const std::string_view source = !attr ? "" : attr->text.empty() ? attr->source : attr->text;
     return source.starts_with('#') ? std::string(source) : fmt::format("{}{}{}", open, source, close);
   };
   const auto between = [&](std::string_view target, std::string_view key, std::string_view shardings,

@@ -75,9 +75,11 @@ Result<Instruction*> Importer::lookup(Scope* scope, const ValueRef& value) {
 Status Importer::declare_functions() {
   for (const auto& op : file_.ops) {
     if (op->name == "sdy.mesh") {
-      if (const Attr* mesh = op->attr("mesh"))
-        meshes_ += fmt::format("{}{} = {}{}", meshes_.empty() ? "" : ", ", string_attr(*op, "sym_name"),
-                               mesh->source.starts_with('#') ? "" : "#sdy.mesh", mesh->source);
+      const Attr* mesh = op->attr("mesh");
+      if (!mesh) return fail_at(op->offset, "a mesh has axes");
+      const std::string_view axes = mesh->text.empty() ? mesh->source : mesh->text;
+      meshes_ += fmt::format("{}{} = {}{}", meshes_.empty() ? "" : ", ", string_attr(*op, "sym_name"),
+                             axes.starts_with('#') ? "" : "#sdy.mesh", axes);
       continue;
     }
     if (op->name != "func.func")

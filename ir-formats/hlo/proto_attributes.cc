@@ -153,7 +153,7 @@ void call_from_wire(wire::HloInstructionProto* p, Attributes* a) {
   a->custom_call_target = std::move(*p->mutable_custom_call_target());
   a->backend_config = std::move(*p->mutable_backend_config());
   a->custom_call_has_side_effect = p->custom_call_has_side_effect();
-  a->api_version = p->custom_call_api_version();
+  a->api_version = api_version_from_wire(p->custom_call_api_version());
   a->schedule = p->custom_call_schedule();
   a->constrain_layout = p->constrain_layout();
   for (const auto& alias : p->output_operand_aliasing())
@@ -404,7 +404,9 @@ void call_to_wire(const Attributes& a, wire::HloInstructionProto* p) {
   p->set_custom_call_target(a.custom_call_target);
   p->set_backend_config(a.backend_config);
   p->set_custom_call_has_side_effect(a.custom_call_has_side_effect);
-  p->set_custom_call_api_version(static_cast<int>(a.api_version));
+  const bool is_call = !a.custom_call_target.empty();
+  p->set_custom_call_api_version(is_call && a.api_version == 0 ? kOriginalApiVersion
+                                                               : static_cast<int>(a.api_version));
   p->set_custom_call_schedule(static_cast<int>(a.schedule));
   p->set_constrain_layout(a.constrain_layout);
   for (const Shape& shape : a.operand_shapes_with_layout)

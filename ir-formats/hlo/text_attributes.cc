@@ -351,7 +351,11 @@ Status TextParser::parse_word_attribute(std::string_view key, Instruction* inst,
   if (key == "convolution_kind" || key == "conv_kind")
     return pick(&a.conv_kind, index_of(kConvKindNames, word));
   if (key == "schedule") return pick(&a.schedule, index_of(kScheduleNames, word));
-  if (key == "api_version") return pick(&a.api_version, index_of(kApiVersionNames, word));
+  if (key == "api_version") {
+    NCC_TRY(pick(&a.api_version, index_of(kApiVersionNames, word)));
+    a.api_version = api_version_from_wire(a.api_version);
+    return Status::ok();
+  }
   if (key == "kind") {
     a.fusion_kind = word;
     return Status::ok();

@@ -30,6 +30,10 @@ inline constexpr std::array<std::string_view, 3> kScheduleNames = {"SCHEDULE_NON
 inline constexpr std::array<std::string_view, 5> kApiVersionNames = {
     "API_VERSION_UNSPECIFIED", "API_VERSION_ORIGINAL", "API_VERSION_STATUS_RETURNING",
     "API_VERSION_STATUS_RETURNING_UNIFIED", "API_VERSION_TYPED_FFI"};
+/// What text without a version means; the module keeps it as 0, as it does the version that a proto leaves
+/// out.
+inline constexpr int kOriginalApiVersion = 1;
+inline int64_t api_version_from_wire(int64_t version) { return version == kOriginalApiVersion ? 0 : version; }
 
 /// Position of `name` in a table, or nothing.
 template <size_t N>

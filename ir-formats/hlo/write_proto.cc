@@ -10,6 +10,7 @@
 #include "ir-formats/hlo/proto_values.h"
 #include "ir-formats/hlo/rewrite.h"
 #include "ir-formats/hlo/unique_names.h"
+#include "ir-formats/hlo/wire_names.h"
 #include "ir-formats/hlo/write.h"
 
 namespace ncc::hlo {
@@ -48,7 +49,7 @@ void write_instruction(const Instruction& inst, const Ids& ids,
   attributes_to_wire(inst, proto);
   if (carried) {
     proto->set_custom_call_target(std::string(inst.info().mlir));
-    proto->set_custom_call_api_version(1);  // API_VERSION_ORIGINAL, what text without a version means
+    proto->set_custom_call_api_version(kOriginalApiVersion);
   }
   if (inst.literal.is_valid()) {
     // XLA compares the literal's shape with one that has the order of dimensions alone.

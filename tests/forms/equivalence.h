@@ -10,6 +10,7 @@
 //   tuples are looked through; reshape, convert, transpose, broadcast, slice, copy to the same shape and
 //     reversing a dimension of size 1 are nothing
 //   chains of reshapes, transposes, broadcasts count as one; an iota of higher rank is a broadcast iota
+//   a value with its sharding stated by a call is the value
 //   a constant of any spelling whose elements are alike is its scalar; constant graphs are their values
 //   x + 0, x - 0, x * 1, x / 1, x | 0, x & ones, b != false, b == true, a reduction of no dimension are x
 //   an integer times or and zero is zero, b or true is true; arrays without elements are equal

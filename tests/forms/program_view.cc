@@ -330,6 +330,10 @@ bool ProgramView::step(Ref* ref) {
       return is_invariant(inst, ref->path) && to(inst->operand(0));
     case Opcode::Copy:
       return to(inst->operand(0));
+    case Opcode::CustomCall: {
+      const std::string& target = inst->attrs().custom_call_target;
+      return (target == "Sharding" || target == "xla.sdy.FuncResultSharding") && to(inst->operand(0));
+    }
     case Opcode::Reshape: {
       const Ref base = below_reshapes({inst->operand(0), {}});
       if (!compatible(inst->shape, shape_of(base))) return false;

@@ -63,6 +63,16 @@ Status check_spmd(const hlo::Module& model) {
                            model.num_partitions));
 }
 
+/// What jax.debug.print and its like tell the host is not told by a device: the log says which calls are left
+/// out.
+void print_left_out(const hlo::Module& model) {
+  for (const auto& computation : model.computations())
+    for (const auto& inst : computation->instructions())
+      if (inst->is(hlo::Opcode::CustomCall) && inst->shape.is_tuple() && inst->shape.elements.empty())
+        fmt::print("left out: custom call '{}' {}, which gives the program nothing\n",
+                   inst->attrs().custom_call_target, to_string(inst->loc));
+}
+
 Status run(const Options& options) {
   if (options.list_operators) {
     fmt::print("{}", options.markdown ? operators_markdown() : operators_text());
@@ -79,6 +89,7 @@ Status run(const Options& options) {
   if (!options.io_config.empty()) NCC_TRY(check_io_config(options.io_config, *model));
   NCC_TRY(run_model_passes(*model, options.passes));
   if (options.print_stats) fmt::print("{}", hlo::print_stats(*model));
+  print_left_out(*model);
 
   // hlo_module.pb keeps the model's own types: goldens are what the host sees.
   const Interface interface = interface_of(*model);

@@ -253,6 +253,19 @@ TEST_CASE("a custom call that runs elsewhere is refused with the reason", "[inte
   CHECK(call("MoveToHost").empty());
 }
 
+TEST_CASE("a call that tells the host something and gives the program nothing is passed over",
+          "[interpreter]") {
+  const Literal result = run_text(R"(HloModule m
+ENTRY main {
+  z = f32[2] constant({1, 2})
+  t = token[] after-all()
+  said = () custom-call(z), custom_call_target="xla_ffi_python_cpu_callback", custom_call_has_side_effect=true, api_version=API_VERSION_TYPED_FFI
+  after = (token[]) custom-call(t, z), custom_call_target="xla_ffi_python_cpu_callback", custom_call_has_side_effect=true
+  ROOT r = f32[2] negate(z)
+})");
+  CHECK(values_of(result) == std::vector<double>{-1, -2});
+}
+
 TEST_CASE("an annotation that changes sizes needs several devices", "[interpreter]") {
   CHECK(refusal(R"(HloModule m
 ENTRY main {

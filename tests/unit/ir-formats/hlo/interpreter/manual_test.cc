@@ -81,19 +81,25 @@ TEST_CASE("Shardy's manual computation works on parts of several values", "[inte
   CHECK(values_of(both.elements()[1]) == Values{-10, -20});
 }
 
-TEST_CASE("a manual computation of one device works on the whole", "[interpreter]") {
-  CHECK(values_of(run_text(R"(module {
-  sdy.mesh @mesh = <["x"=1]>
-  func.func public @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+TEST_CASE("Shardy's generic form means the same, on one device the whole", "[interpreter]") {
+  const auto negated = [](const std::string& devices, const std::string& part) {
+    return values_of(run_text("module {\n  \"sdy.mesh\"() <{mesh = #sdy.mesh<[\"x\"=" + devices +
+                                  "]>, sym_name = \"mesh\"}> : () -> ()\n" +
+                                  R"(  func.func public @main(%a: tensor<2xf32>) -> tensor<2xf32> {
     %0 = "sdy.manual_computation"(%a) <{in_shardings = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>, manual_axes = #sdy<manual_axes{"x"}>, out_shardings = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}> ({
-    ^bb0(%p: tensor<2xf32>):
-      %1 = stablehlo.negate %p : tensor<2xf32>
-      sdy.return %1 : tensor<2xf32>
+    ^bb0(%p: )" + part + R"():
+      %1 = stablehlo.negate %p : )" +
+                                  part + R"(
+      sdy.return %1 : )" + part +
+                                  R"(
     }) : (tensor<2xf32>) -> tensor<2xf32>
     return %0 : tensor<2xf32>
   }
 })",
-                           {counted({2})})) == Values{-0.0, -1});
+                              {counted({2})}));
+  };
+  CHECK(negated("1", "tensor<2xf32>") == Values{-0.0, -1});
+  CHECK(negated("2", "tensor<1xf32>") == Values{-0.0, -1});
 }
 
 TEST_CASE("a sharding that does not divide a value as stated is named", "[interpreter]") {
