@@ -63,7 +63,8 @@ bool divide(const Mesh& mesh, const std::vector<int64_t>& at, const std::vector<
   int64_t place = 0, count = 1;
   for (const AxisPart& axis : axes) {
     const int64_t whole = mesh.sizes[axis.axis], size = axis.size == 0 ? whole : axis.size;
-    if (size <= 0 || axis.pre <= 0 || whole % (axis.pre * size) != 0) return false;
+    if (size <= 0 || axis.pre <= 0 || size > whole / axis.pre || whole % (axis.pre * size) != 0) return false;
+    if (count > kMostDevices / size) return false;  // an axis named more than once
     place = place * size + at[axis.axis] / (whole / (axis.pre * size)) % size;
     count *= size;
   }
@@ -118,15 +119,14 @@ std::vector<int64_t> devices_of_tiles(const wire::OpSharding& sharding) {
   return devices;
 }
 
+// How many devices a sharding in HLO text form names; 0 when it names none, or more than any machine has.
 int64_t devices_of_sharding(std::string_view text) {
   wire::OpSharding sharding;
-  if (text.empty() || !sharding_from_text(text, &sharding)) return 1;
-  if (sharding.has_named_sharding()) {
-    std::vector<int64_t> sizes;
-    for (const auto& axis : sharding.named_sharding().mesh().axes()) sizes.push_back(axis.size());
-    return product(sizes);
-  }
-  return static_cast<int64_t>(devices_of_tiles(sharding).size());
+  if (text.empty() || !sharding_from_text(text, &sharding)) return 0;
+  std::vector<int64_t> sizes(sharding.tile_assignment_dimensions().begin(),
+                             sharding.tile_assignment_dimensions().end());
+  for (const auto& axis : sharding.named_sharding().mesh().axes()) sizes.push_back(axis.size());
+  return product(sizes);
 }
 
 bool read_name(TextScanner* scan, std::string* name) {

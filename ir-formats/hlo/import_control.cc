@@ -321,6 +321,7 @@ Status Importer::run_parallel(OpContext& ctx) {
 
 // The body of a named computation stands where it is used.
 Status Importer::named_computation(OpContext& ctx) {
+  if (ctx.op.regions.size() != 1) return fail(ctx, "one region expected");
   const Region& region = ctx.op.regions[0];
   if (region.args.size() != ctx.in.size()) return fail(ctx, "one argument per operand expected");
   for (size_t i = 0; i < ctx.in.size(); ++i) {
@@ -333,6 +334,7 @@ Status Importer::named_computation(OpContext& ctx) {
 
 // As XLA writes it: the operands' parts, the body on one device's parts, the whole of its results.
 Status Importer::manual_computation(OpContext& ctx) {
+  if (ctx.op.regions.size() != 1) return fail(ctx, "one region expected");
   const Region& region = ctx.op.regions[0];
   if (region.args.size() != ctx.in.size()) return fail(ctx, "one argument per operand expected");
   const auto text = [&](std::string_view key, std::string_view open, std::string_view close) {

@@ -1,5 +1,5 @@
-// Shardings: the wire message and the HLO text form that the module keeps. They never change values; the text
-// form is what people read and what same_module compares.
+// Shardings: the wire message and the HLO text form that the module keeps. The text form is what people read
+// and what same_module compares; what it says about values is in device_part.h.
 #pragma once
 #include <string>
 #include <string_view>

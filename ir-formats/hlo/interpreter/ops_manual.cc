@@ -71,7 +71,8 @@ Status check(const Evaluator& evaluator, const Instruction& inst, const Operands
     return unsupported(inst, "it has not one operand a value");
   for (size_t i = 0; i < operands.size(); ++i) {
     const Shape& stated = stated_shape(inst, i);
-    if (operands[i].is_tuple() || !stated.is_array()) return unsupported(inst, "its operands are not arrays");
+    if (operands[i].is_tuple() || !stated.is_array() || operands[i].shape().dtype != stated.dtype)
+      return unsupported(inst, "its operands are not arrays of the types stated");
     if (!evaluator.process().grid && operands[i].shape().dims != stated.dims)
       return unsupported(inst, "values are split over several devices");
   }
@@ -117,7 +118,8 @@ Result<Literal> call_whole(Evaluator& evaluator, const Instruction& inst, Operan
     for (size_t i = 0; i < operands.size(); ++i) {
       const std::vector<int64_t>&whole = wholes[i].shape().dims, &own = operands[i].shape().dims;
       if (!parts || i >= parts->size() || given[device].size() != operands.size() ||
-          given[device][i].shape().dims != own || !fit(&(*parts)[i], whole, own))
+          given[device][i].shape().dims != own || given[device][i].shape().dtype != wholes[i].shape().dtype ||
+          !fit(&(*parts)[i], whole, own))
         return does_not_fit(inst, i);
       const int64_t width = size_bytes(operands[i].shape().dtype);
       strided_copy(width, own, given[device][i].bytes().data(), row_major_strides(own),

@@ -86,8 +86,10 @@ TEST_CASE("axes that are not manual do not divide", "[sharding]") {
 }
 
 TEST_CASE("Shardy's text that cannot be read gives no parts", "[sharding]") {
-  for (const char* text : {"", "[", "[<@other, [{\"x\"}]>]", "[<@grid, [{\"z\"}]>]",
-                           "[<@grid, [{\"y\":(3)2}]>]", "[<@grid, [{\"x\"}]", "[<@grid>]"})
+  for (const char* text :
+       {"", "[", "[<@other, [{\"x\"}]>]", "[<@grid, [{\"z\"}]>]", "[<@grid, [{\"y\":(3)2}]>]",
+        "[<@grid, [{\"x\"}]", "[<@grid>]", "[<@grid, [{\"x\":(4611686018427387904)4}]>]",
+        "[<@grid, [{\"y\",\"y\",\"y\",\"y\",\"y\",\"y\",\"y\",\"y\",\"y\",\"y\",\"y\"}]>]"})
     CHECK_FALSE(parts_of_shardy(kMeshes, text, R"({"x", "y"})", 0).has_value());
   CHECK_FALSE(
       parts_of_shardy("{grid = #sdy.mesh<[\"x\"=0]>}", "[<@grid, [{\"x\"}]>]", "{\"x\"}", 0).has_value());
