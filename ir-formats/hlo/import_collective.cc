@@ -166,25 +166,57 @@ Status Importer::collective(OpContext& ctx) {
   return Status::ok();
 }
 
-// send, recv, infeed, outfeed: the values travel as one tuple beside the token.
+// As XLA writes them: what enters or leaves is one value, a tuple when it is several (infeed: always); send
+// and recv are a start (data, u32[], token[]) and its done.
 Status Importer::host_transfer(OpContext& ctx) {
   std::vector<Instruction*> in = ctx.in;
   if (in.empty()) return fail(ctx, "a token operand expected");
+  if (ctx.op.result_types.empty()) return fail(ctx, "a token result expected");
   const Opcode opcode = *opcode_from_mlir(ctx.op.name);
+  const auto transfer = [&](Opcode step, const Shape& shape, std::vector<Instruction*> operands) {
+    Instruction* inst = make(ctx, step, shape, std::move(operands));
+    Attributes& a = inst->mutable_attrs();
+    a.is_host_transfer = flag(ctx, "is_host_transfer");
+    if (const Attr* channel = ctx.op.attr("channel_handle"))
+      if (const Attr* handle = find(channel->entries, "handle")) a.channel_id = handle->integer;
+    return inst;
+  };
+  const auto started = [](const Shape& data) {
+    return Shape::make_tuple({data, Shape::array(Dtype::U32), Shape::token()});
+  };
   if (opcode == Opcode::Send || opcode == Opcode::Outfeed) {
     Instruction* token = in.back();
     in.pop_back();
     Instruction* data = in.size() == 1 ? in[0] : ctx.computation()->add_tuple(in);
-    in = {data, token};
+    if (opcode == Opcode::Send) {
+      Instruction* start = transfer(Opcode::Send, started(data->shape), {data, token});
+      ctx.out = {transfer(Opcode::SendDone, Shape::token(), {start})};
+      return Status::ok();
+    }
+    Instruction* inst = transfer(Opcode::Outfeed, Shape::token(), {data, token});
+    inst->mutable_attrs().outfeed_shape = data->shape;
+    inst->mutable_attrs().outfeed_config = word(ctx, "outfeed_config");
+    ctx.out = {inst};
+    return Status::ok();
   }
-  Instruction* inst = make_op(ctx, opcode, std::move(in));
-  Attributes& a = inst->mutable_attrs();
-  a.infeed_config = word(ctx, "infeed_config");
-  a.outfeed_config = word(ctx, "outfeed_config");
-  a.is_host_transfer = flag(ctx, "is_host_transfer");
-  if (const Attr* channel = ctx.op.attr("channel_handle")) {
-    if (const Attr* handle = find(channel->entries, "handle")) a.channel_id = handle->integer;
+  const std::vector<Shape> values(ctx.op.result_types.begin(), ctx.op.result_types.end() - 1);
+  const bool packed = opcode == Opcode::Infeed || values.size() != 1;
+  const Shape data = packed ? Shape::make_tuple(values) : values[0];
+  const Shape delivered = Shape::make_tuple({data, Shape::token()});
+  Instruction* inst;
+  if (opcode == Opcode::Infeed) {
+    inst = transfer(Opcode::Infeed, delivered, in);
+    inst->mutable_attrs().infeed_config = word(ctx, "infeed_config");
+  } else {
+    inst = transfer(Opcode::RecvDone, delivered, {transfer(Opcode::Recv, started(data), in)});
   }
+  if (!packed || !values.empty()) {
+    Instruction* value = ctx.computation()->add_get(inst, 0);
+    if (!packed) ctx.out.push_back(value);
+    for (size_t i = 0; packed && i < values.size(); ++i)
+      ctx.out.push_back(ctx.computation()->add_get(value, static_cast<int64_t>(i)));
+  }
+  ctx.out.push_back(ctx.computation()->add_get(inst, 1));
   return Status::ok();
 }
 

@@ -98,6 +98,21 @@ void write_stack_frames(const StackFrames& frames, wire::HloModuleProto* proto) 
   }
 }
 
+// Devices are numbered row by row, a row of partitions per replica. XLA wants the list of them, which a file
+// that only claims many is not given.
+void write_device_assignment(const Module& module, wire::DeviceAssignmentProto* proto) {
+  constexpr int64_t kMostDevices = 1 << 16;
+  const int64_t replicas = module.replica_count, partitions = module.num_partitions;
+  proto->set_replica_count(static_cast<int32_t>(replicas));
+  proto->set_computation_count(static_cast<int32_t>(partitions));
+  if (replicas < 1 || partitions < 1 || replicas > kMostDevices / partitions) return;
+  for (int64_t partition = 0; partition < partitions; ++partition) {
+    auto* devices = proto->add_computation_devices();
+    for (int64_t replica = 0; replica < replicas; ++replica)
+      devices->add_replica_device_ids(replica * partitions + partition);
+  }
+}
+
 void write_module_facts(const Module& module, wire::HloModuleProto* proto) {
   for (const InputOutputAlias& alias : module.aliases) {
     auto* entry = proto->mutable_input_output_alias()->add_entries();
@@ -120,10 +135,8 @@ void write_module_facts(const Module& module, wire::HloModuleProto* proto) {
   for (size_t i = 0; i < module.result_names.size(); ++i)
     add_entry(fmt::format("{}{}", kResultNamePrefix, i), module.result_names[i]);
   proto->set_is_dynamic(module.is_dynamic);
-  if (module.replica_count != 1 || module.num_partitions != 1) {
-    proto->mutable_device_assignment()->set_replica_count(static_cast<int32_t>(module.replica_count));
-    proto->mutable_device_assignment()->set_computation_count(static_cast<int32_t>(module.num_partitions));
-  }
+  if (module.replica_count != 1 || module.num_partitions != 1)
+    write_device_assignment(module, proto->mutable_device_assignment());
 }
 
 // Rough size of the constants: protobuf cannot hold more than 2 GiB in one message.

@@ -24,8 +24,9 @@ def one_line(error):
 
 
 def canonical(module):
-    """XLA's own print without the numbers that it gives to stack frames."""
-    return re.sub(r" ?stack_frame_id=\d+", "", module.to_string())
+    """XLA's own print without the numbers that it gives to stack frames, and without the counts of devices, which it
+    takes from text alone."""
+    return re.sub(r" ?stack_frame_id=\d+|, (num_partitions|replica_count)=\d+", "", module.to_string())
 
 
 def check(stem):
