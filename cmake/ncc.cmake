@@ -33,7 +33,9 @@ target_compile_options(ncc_flags INTERFACE
 target_include_directories(ncc_flags INTERFACE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}")
 find_program(NCC_MOLD mold)
 if(NCC_MOLD)
-  target_link_options(ncc_flags INTERFACE -fuse-ld=mold)
+  # mold 1.10 (Debian 12) may begin the read-only-after-relocation segment on a page that is not mapped: such a program does not
+  # start ("cannot apply additional memory protection after relocation").
+  target_link_options(ncc_flags INTERFACE -fuse-ld=mold -Wl,-z,norelro)
 endif()
 foreach(sanitizer ${NCC_SANITIZE})
   target_compile_options(ncc_flags INTERFACE -fsanitize=${sanitizer} -fno-omit-frame-pointer)

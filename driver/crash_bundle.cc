@@ -58,6 +58,7 @@ class TarFile {
  private:
   static constexpr size_t kBlock = 512;
   void put(std::string_view bytes) {
+    if (bytes.empty()) return;  // of an empty file there may be no data at all
     good_ = std::fwrite(bytes.data(), 1, bytes.size(), file_) == bytes.size() && good_;
   }
   std::FILE* file_;

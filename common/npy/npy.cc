@@ -52,6 +52,30 @@ Array Array::zeros(Dtype dtype, std::vector<int64_t> shape) {
   return array;
 }
 
+namespace {
+
+// A copy in row-major order of an array whose bytes are in Fortran order: the first dimension runs fastest.
+Array row_major(const Array& columns) {
+  Array rows = Array::zeros(columns.dtype, columns.shape);
+  const size_t rank = columns.shape.size(), width = static_cast<size_t>(size_bytes(columns.dtype));
+  std::vector<size_t> strides(rank, width), index(rank, 0);
+  for (size_t d = 1; d < rank; ++d) strides[d] = strides[d - 1] * static_cast<size_t>(columns.shape[d - 1]);
+  const std::byte* from = columns.bytes.data();
+  std::byte* const end = rows.mutable_data() + rows.bytes.size();
+  for (std::byte* to = rows.mutable_data(); to != end; to += width) {
+    std::memcpy(to, from, width);
+    for (size_t d = rank; d-- > 0;) {
+      from += strides[d];
+      if (++index[d] < static_cast<size_t>(columns.shape[d])) break;
+      from -= strides[d] * index[d];
+      index[d] = 0;
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
 Result<Array> read_npy(const std::string& path) {
   NCC_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   const std::string_view text = file->text();
@@ -92,7 +116,6 @@ Result<Array> read_npy(const std::string& path) {
     if (__builtin_mul_overflow(count, dim, &count)) return bad("shape too large");
     array.shape.push_back(dim);
   }
-  if (order->starts_with("True") && array.shape.size() > 1) return bad("Fortran order");
   const std::string_view payload = text.substr(prefix + header_bytes);
   int64_t needed = 0;
   if (__builtin_mul_overflow(count, size_bytes(*dtype), &needed) ||
@@ -100,7 +123,7 @@ Result<Array> read_npy(const std::string& path) {
     return bad("truncated data");
   array.bytes = {reinterpret_cast<const std::byte*>(payload.data()), static_cast<size_t>(needed)};
   array.owner = file;
-  return array;
+  return order->starts_with("True") && array.shape.size() > 1 && needed > 0 ? row_major(array) : array;
 }
 
 Result<Array> reinterpret(Array array, Dtype dtype, const std::string& what) {

@@ -1,4 +1,4 @@
-// .npy arrays (NumPy format 1.0-3.0, C order) and the in-memory array they become.
+// .npy arrays (NumPy format 1.0-3.0) and the in-memory array they become.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -26,9 +26,9 @@ struct Array {
   std::byte* mutable_data() { return const_cast<std::byte*>(bytes.data()); }
 };
 
-/// Memory-maps the file. Types numpy has no descr for arrive as their raw bits (bf16 as U16): `reinterpret`
-/// names the real type, which must have the same width. EFIL003 on malformed files, Fortran order (converted
-/// when 2-D or less is not needed: rejected).
+/// Memory-maps the file; an array in Fortran order is copied into rows instead. Types numpy has no descr for
+/// arrive as their raw bits (bf16 as U16): `reinterpret` names the real type, which must have the same width.
+/// EFIL003 on malformed files.
 Result<Array> read_npy(const std::string& path);
 /// Gives the raw bits their real type; EFIL003 when the widths differ.
 Result<Array> reinterpret(Array array, Dtype dtype, const std::string& what);

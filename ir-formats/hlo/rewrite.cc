@@ -143,14 +143,33 @@ void restore_result_names(Module* module) {
   if (found > 0) module->result_names = std::move(names);
 }
 
+namespace {
+
+// The op that a custom call's target names: one that HLO has no opcode for, written by us or by StableHLO's
+// exporters; or any that MHLO has and StableHLO has not (PyTorch/XLA: "mhlo.erf").
+std::optional<Opcode> named_opcode(const std::string& target) {
+  if (!target.starts_with("mhlo.")) {
+    const std::optional<Opcode> opcode = opcode_from_mlir(target);
+    return opcode && info(*opcode).origin != OpOrigin::Hlo ? opcode : std::nullopt;
+  }
+  const std::string name = target == "mhlo.topk" ? "top_k" : target.substr(5);
+  const std::optional<Opcode> opcode = opcode_from_mlir("chlo." + name);
+  // What needs attributes beside its operands cannot be told from the target alone.
+  if (opcode && info(*opcode).origin == OpOrigin::Hlo && !info(*opcode).elementwise &&
+      *opcode != Opcode::TopK)
+    return std::nullopt;
+  return opcode;
+}
+
+}  // namespace
+
 void restore_opcode(Instruction* inst) {
   if (!inst->has_attrs()) return;
   restore_raw(inst);
   if (!inst->is(Opcode::CustomCall)) return;
-  std::string target = inst->attrs().custom_call_target;
-  if (target.starts_with("mhlo.")) target = "chlo." + target.substr(5);
-  const std::optional<Opcode> opcode = opcode_from_mlir(target);
-  if (!opcode || info(*opcode).origin == OpOrigin::Hlo) return;
+  const std::optional<Opcode> opcode = named_opcode(inst->attrs().custom_call_target);
+  // A top-k without its k is left as the call that it is.
+  if (!opcode || (*opcode == Opcode::TopK && inst->attrs().k <= 0)) return;
   inst->opcode = *opcode;
   Attributes& a = inst->mutable_attrs();
   a.custom_call_target.clear();

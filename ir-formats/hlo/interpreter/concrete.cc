@@ -107,6 +107,16 @@ Result<Shape> concrete_shape(const Instruction& inst, const Operands& values) {
                                               inst.shape.dims.size()));
     case Opcode::DynamicConv:
       return convolved_shape(inst, values);
+    case Opcode::SetDimensionSize: {
+      std::vector<int64_t> dims = values[0].shape().dims;
+      const size_t d = static_cast<size_t>(inst.dimensions[0]);
+      const int64_t size = integers(values[1])[0];
+      if (size > inst.shape.dims[d] && inst.shape.dims[d] != kUnbounded)
+        return error(Code::ERUN003, inst.loc,
+                     fmt::format("{}: size {} is beyond the bound", describe(inst), size));
+      dims[d] = size;
+      return Shape::array(type, dims);
+    }
     default:
       return infer_shape(inst);
   }

@@ -162,11 +162,18 @@ Result<Literal> eval_get_dimension_size(Evaluator&, const Instruction& inst, Ope
 }
 
 // Only the size that the array has anyway; true dynamic sizes are not represented.
+// The first elements; more than there are is filled with zeros.
 Result<Literal> eval_set_dimension_size(Evaluator&, const Instruction& inst, Operands& operands) {
+  const Shape& from = operands[0].shape();
   const size_t dim = static_cast<size_t>(inst.dimensions.empty() ? 0 : inst.dimensions[0]);
-  if (operands[1].as_int64(0) != operands[0].shape().dims[dim])
-    return unsupported(inst, "the size is dynamic");
-  return operands[0];
+  if (operands[1].as_int64(0) != inst.shape.dims[dim]) return unsupported(inst, "the size is dynamic");
+  if (from.dims == inst.shape.dims) return operands[0];
+  std::vector<int64_t> common = inst.shape.dims;
+  for (size_t d = 0; d < common.size(); ++d) common[d] = std::min(common[d], from.dims[d]);
+  Literal out = Literal::zeros(Shape::array(from.dtype, inst.shape.dims));
+  strided_copy(size_bytes(from.dtype), common, operands[0].bytes().data(), row_major_strides(from.dims),
+               out.mutable_data(), row_major_strides(inst.shape.dims));
+  return out;
 }
 
 }  // namespace ncc::hlo

@@ -266,6 +266,31 @@ ENTRY main {
   CHECK(values_of(result) == std::vector<double>{-1, -2});
 }
 
+TEST_CASE("a call that is named like an MHLO op is the op, as PyTorch/XLA writes it", "[interpreter]") {
+  const auto mhlo = [](const std::string& name) {
+    return values_of(run_text(
+        "func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n  %0 = stablehlo.custom_call @mhlo." + name +
+            "(%a) {mhlo.attributes = {}, mhlo.version = 1 : i64} : (tensor<2xf32>) -> "
+            "tensor<2xf32>\n  return %0 : tensor<2xf32>\n}",
+        {literal_of<float>(Dtype::F32, {2}, {0.5f, -0.25f})}));
+  };
+  const auto same = [](const std::vector<double>& values, double (*function)(double)) {
+    CHECK(values[0] == Approx(function(0.5)));
+    CHECK(values[1] == Approx(function(-0.25)));
+  };
+  same(mhlo("erf"), std::erf);
+  same(mhlo("tan"), std::tan);
+  same(mhlo("asin"), std::asin);
+  same(mhlo("sinh"), std::sinh);
+  const Literal top = run_text(R"(func.func @main(%a: tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>) {
+  %0:2 = stablehlo.custom_call @mhlo.topk(%a) {mhlo.attributes = {k = 2 : i64, largest = true}, mhlo.version = 1 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi32>)
+  return %0#0, %0#1 : tensor<2xf32>, tensor<2xi32>
+})",
+                               {literal_of<float>(Dtype::F32, {4}, {1, 9, 3, 7})});
+  CHECK(values_of(top.elements()[0]) == std::vector<double>{9, 7});
+  CHECK(values_of(top.elements()[1]) == std::vector<double>{1, 3});
+}
+
 TEST_CASE("an annotation that changes sizes needs several devices", "[interpreter]") {
   CHECK(refusal(R"(HloModule m
 ENTRY main {

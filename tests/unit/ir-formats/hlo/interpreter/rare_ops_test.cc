@@ -141,6 +141,24 @@ TEST_CASE("ragged_all_to_all lays rows where their sender says", "[interpreter]"
     return %r#1 : tensor<3xf32> })")) == Values{1, 11, 12});
 }
 
+TEST_CASE("a bounded dimension has the size that it is given at run time", "[interpreter]") {
+  const std::string text = R"(HloModule m
+add { a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b) }
+ENTRY main {
+  x = f32[4] constant({1, 2, 4, 8})
+  n = s32[] parameter(0)
+  d = f32[<=4] set-dimension-size(x, n), dimensions={0}
+  z = f32[] constant(0)
+  sum = f32[] reduce(d, z), dimensions={0}, to_apply=add
+  ROOT r = f32[] negate(sum)
+})";
+  for (const auto& [size, sum] : {std::pair{0, 0.0}, {1, -1.0}, {3, -7.0}, {4, -15.0}})
+    CHECK(values_of(run_text(text, {Literal::scalar_int(Dtype::S32, size)})) == Values{sum});
+  for (const int size : {-1, 5}) CHECK_FALSE(try_run(text, {Literal::scalar_int(Dtype::S32, size)}).is_ok());
+}
+
 TEST_CASE("replica groups follow the axes of a mesh", "[interpreter]") {
   const auto sums = [](const std::string& groups) {
     return values_of(run_text(
