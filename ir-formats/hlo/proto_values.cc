@@ -82,16 +82,20 @@ Status layout_from_wire(const wire::LayoutProto& proto, std::string_view what, S
     shape->set_minor_to_major({proto.minor_to_major().begin(), proto.minor_to_major().end()});
   }
   LayoutExtras extras;
+  // A tile or a split without numbers says nothing, and text has no form for it.
   for (const wire::TileProto& tile : proto.tiles())
-    extras.tiles.emplace_back(tile.dimensions().begin(), tile.dimensions().end());
+    if (!tile.dimensions().empty())
+      extras.tiles.emplace_back(tile.dimensions().begin(), tile.dimensions().end());
   if (proto.tail_padding_alignment_in_elements() > 1)
     extras.tail_padding_alignment = proto.tail_padding_alignment_in_elements();
   extras.element_size_in_bits = proto.element_size_in_bits();
   extras.memory_space = proto.memory_space();
   extras.dynamic_metadata_bytes = proto.dynamic_shape_metadata_prefix_bytes();
-  for (const wire::SplitConfigProto& split : proto.split_configs())
+  for (const wire::SplitConfigProto& split : proto.split_configs()) {
+    if (split.split_indices().empty()) continue;
     extras.split_configs.emplace_back(
         split.dimension(), std::vector<int64_t>(split.split_indices().begin(), split.split_indices().end()));
+  }
   if (!(extras == LayoutExtras{}))
     shape->layout_extras = std::make_shared<const LayoutExtras>(std::move(extras));
   return Status::ok();
