@@ -12,3 +12,12 @@ check() { # check WHAT COMMAND...
     sed 's/^/  /' out
   fi
 }
+refuses() { ! "$@"; }
+# says STATUS PATTERN COMMAND...: it ends with that status and prints the pattern.
+says() {
+  want=$1
+  pattern=$2
+  shift 2
+  "$@" >said 2>&1
+  [ $? = "$want" ] && grep -q -e "$pattern" said
+}

@@ -3,20 +3,7 @@
 #   host_and_devices.sh BIN_DIR
 set -u
 bin=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-cd "$dir" || exit 1
-failed=0
-check() { # check WHAT COMMAND...
-  what=$1
-  shift
-  if ! "$@" >>out 2>&1; then
-    failed=$((failed + 1))
-    echo "FAILED: $what"
-    sed 's/^/  /' out
-  fi
-}
-refused() { ! "$@"; }
+. "$(dirname "$0")/checks.sh"
 
 # As jax.debug.print writes it.
 cat >print.hlo <<'E1'
@@ -28,9 +15,9 @@ ENTRY e {
 }
 E1
 check "a call without a result does not stop a compile" "$bin/neuron-driver" compile print.hlo --temp-dir work -o print.neff
-"$bin/hlo2penguin" --input print.hlo --output-dir made >log 2>&1
 check "what is left out is named with its place" \
-  grep -qF "left out: custom call 'xla_ffi_python_cpu_callback' jit(f)/debug_print (f.py:7)" log
+  says 0 "left out: custom call 'xla_ffi_python_cpu_callback' jit(f)/debug_print (f.py:7)" \
+  "$bin/hlo2penguin" --input print.hlo --output-dir made
 
 # As shard_map writes it for two devices.
 cat >split.mlir <<'E2'
@@ -45,9 +32,9 @@ module attributes {mhlo.num_partitions = 2 : i32} {
   }
 }
 E2
-check "a program for two devices is refused" refused "$bin/neuron-driver" compile split.mlir -o split.neff
-check "the refusal says how many devices" grep -qF "unsupported op 'manual computation': written for 2 devices" out
-check "nothing is left behind" refused test -e split.neff
+check "a program for two devices is refused, and they are counted" \
+  says 1 "unsupported op 'manual computation': written for 2 devices" "$bin/neuron-driver" compile split.mlir -o split.neff
+check "nothing is left behind" refuses test -e split.neff
 sed 's/mhlo.num_partitions = 2/mhlo.num_partitions = 1/; s/"x"=2/"x"=1/; s/tensor<2xf32>/tensor<4xf32>/g' split.mlir >whole.mlir
 check "the same for one device compiles" "$bin/neuron-driver" compile whole.mlir -o whole.neff
-exit $failed
+[ $failed = 0 ]

@@ -5,15 +5,6 @@ set -u
 driver=$1/neuron-driver
 data=$2
 . "$(dirname "$0")/checks.sh"
-refuses() { ! "$@"; }
-# says STATUS PATTERN COMMAND...: it ends with that status and prints the pattern.
-says() {
-  want=$1
-  pattern=$2
-  shift 2
-  "$@" >said 2>&1
-  [ $? = "$want" ] && grep -q -e "$pattern" said
-}
 # f32 FILE SHAPE VALUE...: an array for a run; SHAPE as NumPy writes it.
 f32() {
   python3 - "$@" <<'PY'

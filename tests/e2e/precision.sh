@@ -5,7 +5,6 @@ set -u
 driver=$1/neuron-driver
 data=$2
 . "$(dirname "$0")/checks.sh"
-refuses() { ! "$@"; }
 # build CASE TARGET OUTPUT OPTIONS...; result OUTPUT CASE TOLERANCE: absolute, for results of about 1.
 build() {
   model=$data/$1/model.mlir
