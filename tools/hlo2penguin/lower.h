@@ -34,7 +34,6 @@ class Lowering {
 
   /// Fills the module: main function, inputs, outputs. EVRF001, EVRF002 with the location of the op.
   Status run(const hlo::Module& module);
-  /// Ops counted as they were executed; complete after `run`.
 
  private:
   using Instruction = hlo::Instruction;

@@ -70,7 +70,7 @@ bool same_sizes(const Literal& value, const Shape& stated) {
 
 }  // namespace
 
-// Several operands come back as a tuple. A value of another size is one device's part of the whole.
+// Several operands come back as a tuple. None of these calls changes a size.
 Result<Literal> call_identity(Evaluator&, const Instruction& inst, Operands& operands) {
   if (inst.shape.is_tuple() && inst.shape.elements.empty()) return Literal::make_tuple({});
   if (operands.empty()) return unsupported(inst, "it has no operand to hand on");
@@ -79,7 +79,8 @@ Result<Literal> call_identity(Evaluator&, const Instruction& inst, Operands& ope
     const Shape& stated = !several                         ? inst.shape
                           : i < inst.shape.elements.size() ? inst.shape.elements[i]
                                                            : Shape();
-    if (!same_sizes(operands[i], stated)) return unsupported(inst, "values are split over several devices");
+    if (!same_sizes(operands[i], stated))
+      return unsupported(inst, "its result has other sizes than its operand");
   }
   if (several) return Literal::make_tuple(std::move(operands));
   return std::move(operands[0]);

@@ -9,13 +9,9 @@
 namespace ncc::hlo {
 namespace {
 
-constexpr std::string_view kMeshes = "xla.sdy.meshes", kManualAxes = "xla.sdy.manual_axes",
-                           kInShardings = "xla.sdy.in_shardings", kOutShardings = "xla.sdy.out_shardings";
-
-std::string_view frontend_attribute(const std::vector<std::pair<std::string, std::string>>& attributes,
-                                    std::string_view key) {
-  for (const auto& [name, value] : attributes)
-    if (name == key) return value;
+std::string_view meshes_of(const Module& module) {
+  for (const auto& [name, value] : module.frontend_attributes)
+    if (name == "xla.sdy.meshes") return value;
   return "";
 }
 
@@ -26,10 +22,10 @@ std::optional<std::vector<DevicePart>> parts_of(const Instruction& inst, bool to
     const auto part = part_of_sharding(shaped->attrs().sharding, inst.shape.dims.size(), device);
     return part ? std::optional(std::vector{*part}) : std::nullopt;
   }
-  const auto& attributes = inst.attrs().frontend_attributes;
-  return parts_of_shardy(frontend_attribute(inst.parent->module()->frontend_attributes, kMeshes),
-                         frontend_attribute(attributes, to_part ? kInShardings : kOutShardings),
-                         frontend_attribute(attributes, kManualAxes), device);
+  const auto stated = [&](std::string_view key) { return inst.attrs().find(key).value_or(""); };
+  return parts_of_shardy(meshes_of(*inst.parent->module()),
+                         stated(to_part ? "xla.sdy.in_shardings" : "xla.sdy.out_shardings"),
+                         stated("xla.sdy.manual_axes"), device);
 }
 
 /// The sharding fits two shapes when every dimension is divided as often as the shapes say. A dimension of
